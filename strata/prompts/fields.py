@@ -1,12 +1,13 @@
 """Reading structured replies: one JSON object with declared fields, however a model wraps it.
 
 Tolerated: code fences, prose around the object, small JSON damage (json-repair), a single string where a list
-of text is wanted, numbers as strings. Not tolerated: no object at all, a missing field, a field of another type. They
-raise `ReplyError`, which the caller counts, and never become an empty value.
+of text is wanted, numbers as strings. Not tolerated: no object at all, one that was cut off, a missing field, a field
+of another type. They raise `ReplyError`, which the caller counts, and never become an empty value.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Literal
 
@@ -16,7 +17,7 @@ from strata.types import Json
 
 FieldType = Literal["text", "list of text", "list of number", "yes or no"]
 
-_OBJECT = re.compile(r"\{.*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class ReplyError(ValueError):
@@ -25,18 +26,31 @@ class ReplyError(ValueError):
 
 def read_fields(reply: str, fields: dict[str, FieldType]) -> dict[str, Json]:
     """The declared fields of a reply. Fields that were not asked for are dropped. Raises ReplyError."""
-    found = _OBJECT.search(reply)
-    if found is None:
-        raise ReplyError("no JSON object in the reply")
-    value = json_repair.loads(found[0])
-    if isinstance(value, list):
-        value = next((item for item in value if isinstance(item, dict)), None)
-    if not isinstance(value, dict):
-        raise ReplyError("no JSON object in the reply")
+    value = _load_object(reply)
     missing = [name for name in fields if name not in value]
     if missing:
         raise ReplyError(f"fields missing: {', '.join(missing)}")
     return {name: _convert(name, kind, value[name]) for name, kind in fields.items()}
+
+
+def _load_object(reply: str) -> dict[str, Json]:
+    """The first JSON object of a reply, repaired if need be, but not if it was cut off."""
+    start = reply.find("{")
+    if start < 0:
+        raise ReplyError("no JSON object in the reply")
+    text = reply[start:]
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (json.JSONDecodeError, RecursionError):
+        outside = _STRING.sub("", text)
+        if outside.count("{") > outside.count("}") or outside.count("[") > outside.count("]"):
+            raise ReplyError("the JSON object is cut off") from None
+        value = json_repair.loads(text)
+    if isinstance(value, list):
+        value = next((item for item in value if isinstance(item, dict)), None)
+    if not isinstance(value, dict):
+        raise ReplyError("no JSON object in the reply")
+    return value
 
 
 def _convert(name: str, kind: FieldType, value: Json) -> Json:
@@ -50,9 +64,15 @@ def _convert(name: str, kind: FieldType, value: Json) -> Json:
             return [str(item).strip() for item in items if str(item).strip()]
     if kind == "list of number":
         items = value if isinstance(value, list) else [value]
-        if all(isinstance(item, int) or (isinstance(item, str) and item.strip().isdigit()) for item in items):
+        if all(_is_number(item) for item in items):
             return [int(item) for item in items]
     raise ReplyError(f"field {name} is not {kind}: {value!r:.80}")
+
+
+def _is_number(value: Json) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(r"\s*\d{1,9}\s*", value, re.ASCII) is not None
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _truth(name: str, value: Json) -> bool:

@@ -5,6 +5,7 @@ Memory text goes to the end of the system message; without any, the messages are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from strata.prompts.library import Prompt
@@ -34,6 +35,7 @@ def build_messages(
         irreversible=_section("These actions cannot be undone:", guide.grammar.irreversible),
         hints=_section("Rules of the interface:", guide.hints),
     ).rstrip()
+    system = re.sub(r"\n{3,}", "\n\n", system)  # sections that an environment leaves out
     if memory:
         system += f"\n\n{memory.strip()}"
     messages = [Message("system", system)]
