@@ -1,0 +1,108 @@
+"""ALFWorld as an `Environment`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Self
+
+from envs.alfworld.dataset import CATEGORIES, GameSet, select_games, split_folder
+from envs.alfworld.guide import GUIDE, check_grammar
+from envs.alfworld.settings import AlfworldSettings
+from envs.alfworld.stock import Moment, StockEngine
+from strata.errors import DataError, EnvironmentFailure
+from strata.settings import read_settings
+from strata.types import Action, EnvironmentGuide, Json, Observation, Step, Task
+
+_GOAL = "\n\nYour task is to: "
+
+
+class AlfworldEnvironment:
+    """Games of one split, one at a time.
+
+    An episode succeeds when the engine says the goal is reached, which ends it with a score of 100; before that the
+    score is 0. Commands are matched without regard to letter case, repeated spaces and a final full stop.
+    """
+
+    name = "alfworld"
+
+    def __init__(self, settings: AlfworldSettings, games: GameSet) -> None:
+        self.max_steps = settings.max_steps
+        self._settings = settings
+        self._set = games
+        self._files = {game.id: game.file for game in games.games}
+        self._engine: StockEngine | None = None
+
+    @classmethod
+    def build(cls, config: Mapping[str, Json]) -> Self:
+        """From the `env` config group. Raises UsageError, or DataError when the games cannot be had."""
+        settings = read_settings(AlfworldSettings, config, where="env")
+        return cls(settings, _games(settings))
+
+    @property
+    def skipped(self) -> tuple[tuple[str, str], ...]:
+        """Games of the split that are not played, each with the reason."""
+        return self._set.skipped
+
+    def guide(self) -> EnvironmentGuide:
+        """What the agent is told."""
+        return GUIDE
+
+    def versions(self) -> Mapping[str, str]:
+        """Engine packages and the data: where from, how many games, how many left out, and a hash over the games."""
+        packages = {name: version(name) for name in ("alfworld", "textworld", "fast-downward-textworld")}
+        return {
+            **packages,
+            "data": "official" if self._settings.data else f"generated, seed {self._settings.game_seed}",
+            "data_hash": self._set.digest,
+            "games": str(len(self._set.games)),
+            "skipped_games": str(len(self._set.skipped)),
+        }
+
+    def tasks(self) -> Sequence[Task]:
+        """One task per game; the group is the task type."""
+        return [Task(id=game.id, category=CATEGORIES[game.task_type], group=game.task_type) for game in self._set.games]
+
+    def reset(self, task: Task, *, seed: int) -> Observation:
+        """Start a game. A game has no chance in it, so `seed` changes nothing."""
+        del seed
+        file = self._files.get(task.id)
+        if file is None:
+            raise EnvironmentFailure(f"ALFWorld: {task.id} is not a game of split {self._settings.split}.")
+        if self._engine is None:
+            self._engine = StockEngine()
+        self._engine.load(file)
+        check_grammar(self._engine.templates(), source=str(file))
+        moment = self._engine.reset()
+        text, found, goal = moment.feedback.partition(_GOAL)
+        if not found:
+            raise EnvironmentFailure(f"ALFWorld: {file}: the game's opening text names no task.")
+        _, _, room = text.partition("\n\n")
+        return Observation(text=room, instruction=goal.strip(), admissible=self._shown(moment))
+
+    def step(self, action: Action) -> Step:
+        """Carry out a command; one that is not possible is answered with "Nothing happens."."""
+        if self._engine is None:
+            raise EnvironmentFailure("ALFWorld: step() before reset().")
+        moment = self._engine.step(_normal(action.text))
+        observation = Observation(text=moment.feedback.strip(), admissible=self._shown(moment))
+        return Step(observation, score=100.0 if moment.won else 0.0, done=moment.done, success=moment.won)
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self._engine = None
+
+    def _shown(self, moment: Moment) -> tuple[str, ...]:
+        return moment.admissible if self._settings.admissible == "list" else ()
+
+
+def _games(settings: AlfworldSettings) -> GameSet:
+    if not settings.data:
+        raise DataError("ALFWorld data: env.data is empty; name the folder of the official games.")
+    folder = split_folder(Path(settings.data).expanduser(), settings.split)
+    return select_games(folder, settings.per_category)
+
+
+def _normal(command: str) -> str:
+    return " ".join(command.split()).rstrip(".").lower()
