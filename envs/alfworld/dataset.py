@@ -56,7 +56,7 @@ def split_folder(data: Path, split: str) -> Path:
     for folder in (data / split, data / "json_2.1.1" / split):
         if folder.is_dir():
             return folder
-    hint = "Run `alfworld-download`, point env.data (or ALFWORLD_DATA) at its folder, or leave it empty for generated games."
+    hint = "Run `alfworld-download`, point env.data (or ALFWORLD_DATA) at its folder, or empty it for generated games."
     what = "has neither" if data.is_dir() else "does not exist; it should have"
     raise DataError(f"ALFWorld data: {data} {what} {split}/ nor json_2.1.1/{split}/. {hint}")
 

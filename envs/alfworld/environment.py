@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Self
 
 from envs.alfworld.dataset import CATEGORIES, GameSet, select_games, split_folder
+from envs.alfworld.engine import FastEngine, Moment
 from envs.alfworld.guide import GUIDE, check_grammar
 from envs.alfworld.settings import AlfworldSettings
-from envs.alfworld.stock import Moment, StockEngine
+from envs.alfworld.translation import TranslationCache
 from strata.errors import DataError, EnvironmentFailure
 from strata.settings import read_settings
 from strata.types import Action, EnvironmentGuide, Json, Observation, Step, Task
@@ -32,7 +33,7 @@ class AlfworldEnvironment:
         self._settings = settings
         self._set = games
         self._files = {game.id: game.file for game in games.games}
-        self._engine: StockEngine | None = None
+        self._engine = FastEngine(TranslationCache(Path(settings.cache_dir).expanduser() / "translations"))
 
     @classmethod
     def build(cls, config: Mapping[str, Json]) -> Self:
@@ -70,8 +71,6 @@ class AlfworldEnvironment:
         file = self._files.get(task.id)
         if file is None:
             raise EnvironmentFailure(f"ALFWorld: {task.id} is not a game of split {self._settings.split}.")
-        if self._engine is None:
-            self._engine = StockEngine()
         self._engine.load(file)
         check_grammar(self._engine.templates(), source=str(file))
         moment = self._engine.reset()
@@ -83,15 +82,13 @@ class AlfworldEnvironment:
 
     def step(self, action: Action) -> Step:
         """Carry out a command; one that is not possible is answered with "Nothing happens."."""
-        if self._engine is None:
-            raise EnvironmentFailure("ALFWorld: step() before reset().")
         moment = self._engine.step(_normal(action.text))
         observation = Observation(text=moment.feedback.strip(), admissible=self._shown(moment))
         return Step(observation, score=100.0 if moment.won else 0.0, done=moment.done, success=moment.won)
 
     def close(self) -> None:
-        """Let go of the engine."""
-        self._engine = None
+        """Unload the engine's library."""
+        self._engine.close()
 
     def _shown(self, moment: Moment) -> tuple[str, ...]:
         return moment.admissible if self._settings.admissible == "list" else ()

@@ -54,8 +54,8 @@ def check_grammar(templates: dict[str, str], *, source: str) -> None:
         template = templates.get(action)
         if template is None:
             raise DataError(
-                f"{source}: the game's grammar has no action {action!r}, which the prompt offers as {shown!r}. The data "
-                f"or the engine is of another version; adapt TEMPLATES in envs/alfworld/guide.py."
+                f"{source}: the game's grammar has no action {action!r}, which the prompt offers as {shown!r}. The "
+                f"data or the engine is of another version; adapt TEMPLATES in envs/alfworld/guide.py."
             )
         spoken = _PART.sub(lambda part: "{" + _PLACEHOLDERS.get(part[1], part[1]) + "}", template)
         if spoken != shown:

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-
-class Moment(NamedTuple):
-    """What an engine shows after a reset or an action. `reward` is 0 or 1."""
-
-    feedback: str
-    admissible: tuple[str, ...]
-    reward: int
-    done: bool
-    won: bool
+from envs.alfworld.engine import Moment
 
 
 class StockEngine:
@@ -34,7 +26,8 @@ class StockEngine:
     def reset(self) -> Moment:
         """Start the loaded game."""
         state = self._env.reset()
-        return Moment(state.feedback, tuple(state["admissible_commands"]), 0, False, bool(state["won"]))
+        won = bool(state["won"])
+        return Moment(state.feedback, tuple(state["admissible_commands"]), int(won), won, won)
 
     def step(self, command: str) -> Moment:
         """Carry out a command."""

@@ -1,0 +1,192 @@
+"""Plays ALFWorld games on the planner's library, as the stock engine does but without its detours.
+
+The stock `PddlEnv` derives each admissible command anew through the grammar after each action, and translates the
+problem four times per load and reset. Here a command is worded once per operator, a translation comes from the
+cache, and a state is what the library says it is. `verify_alfworld` proves that the same comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from envs.alfworld.dataset import read_game
+from envs.alfworld.facts import Binding, Facts, Types
+from envs.alfworld.texts import CommandText, GrammarLibrary, Scene, Texts
+from envs.alfworld.translation import Translation, TranslationCache, read_atom
+from strata.errors import DataError, EnvironmentFailure
+
+_RECYCLE_AFTER = 50
+"""Loads after which the library is loaded anew: it keeps a little of each task."""
+
+
+class Moment(NamedTuple):
+    """What an engine shows after a reset or an action. `reward` is 0 or 1."""
+
+    feedback: str
+    admissible: tuple[str, ...]
+    reward: int
+    done: bool
+    won: bool
+
+
+class _Operator(NamedTuple):
+    """An action that can be taken: its texts, the objects it is about, and its command where that never changes."""
+
+    texts: CommandText
+    binding: Binding
+    variables: dict[str, str]
+    command: str | None
+
+
+@dataclass(slots=True)
+class _Game:
+    translation: Translation
+    texts: Texts
+    types: Types
+    names: dict[str, str]
+    operators: dict[str, _Operator]
+
+
+class FastEngine:
+    """One game at a time: `load`, `reset`, `step` as often as wanted, `close`."""
+
+    def __init__(self, cache: TranslationCache) -> None:
+        self._cache = cache
+        self._grammars = GrammarLibrary()
+        self._library: Any = None
+        self._loads = 0
+        self._game: _Game | None = None
+        self._facts: Facts | None = None
+        self._commands: dict[str, tuple[int, int, _Operator]] = {}
+        self._last: Moment | None = None
+
+    def load(self, file: Path) -> None:
+        """Read a game. Raises DataError naming the file when it is damaged."""
+        data = read_game(file)
+        library = self._fresh_library()
+        self._game = self._facts = self._last = None
+        # A broken problem text ends in any exception at all inside the translator and the parsers.
+        try:
+            texts = self._grammars.get(data["grammar"])
+            translation = self._cache.get(data["pddl_domain"], data["pddl_problem"], library)
+            types = Types(translation.types)
+            names = _shown_names(translation)
+        except (Exception, SystemExit) as error:
+            raise DataError(
+                f"ALFWorld data: {file} is damaged: its PDDL or grammar cannot be read "
+                f"({type(error).__name__}: {error}). Restore the file from the download (`alfworld-download`)."
+            ) from error
+        self._game = _Game(translation, texts, types, names, {})
+
+    def templates(self) -> dict[str, str]:
+        """Command templates of the loaded game by lower-case action name."""
+        return self._loaded().texts.grammar.templates
+
+    def reset(self) -> Moment:
+        """Start the loaded game from its beginning."""
+        game = self._loaded()
+        self._library.load_sas(game.translation.sas.encode())
+        self._facts = Facts(game.types, game.translation.objects, game.translation.facts)
+        intro = game.texts.symbol("intro", Scene(self._facts, game.names, {}, {}))
+        return self._look(intro)
+
+    def step(self, command: str) -> Moment:
+        """Carry out a command. One that is not admissible changes nothing and is answered so."""
+        game, last = self._loaded(), self._last
+        if self._facts is None or last is None:
+            raise EnvironmentFailure("ALFWorld: step() before reset().")
+        chosen = self._commands.get(command.strip())
+        if chosen is None:
+            self._last = last._replace(feedback="Nothing happens.")
+            return self._last
+        number, effects, operator = chosen
+        for name in self._apply(number, effects):
+            true, (predicate, arguments) = read_atom(name)
+            self._facts.change(true, predicate, arguments)
+        scene = Scene(self._facts, game.names, operator.binding, operator.variables)
+        return self._look(game.texts.render(operator.texts.feedback, scene))
+
+    def close(self) -> None:
+        """Unload the library."""
+        if self._library is not None:
+            import fast_downward
+
+            fast_downward.close_lib(self._library)
+        self._library = self._game = self._facts = self._last = None
+
+    def _loaded(self) -> _Game:
+        if self._game is None:
+            raise EnvironmentFailure("ALFWorld: no game is loaded.")
+        return self._game
+
+    def _fresh_library(self) -> Any:
+        import fast_downward
+
+        self._loads += 1
+        if self._library is not None and self._loads > _RECYCLE_AFTER:
+            self.close()
+        if self._library is None:
+            self._library = fast_downward.load_lib()
+            self._loads = 1
+        return self._library
+
+    def _look(self, feedback: str) -> Moment:
+        """The moment after a change: what can be done now and whether the goal is reached."""
+        self._commands = {}
+        for number, effects, name in self._applicable():
+            operator = self._operator(name)
+            command = operator.command
+            if command is None:
+                command = self._word(operator.texts, operator.binding, operator.variables)
+            self._commands.setdefault(command, (number, effects, operator))
+        won = bool(self._library.check_goal())
+        self._last = Moment(feedback, tuple(sorted(self._commands)), int(won), won, won)
+        return self._last
+
+    def _operator(self, name: str) -> _Operator:
+        game = self._loaded()
+        known = game.operators.get(name)
+        if known is None:
+            action, *arguments = name.split()
+            # An action split by the translator has parameters beyond those in its operators' names.
+            pairs = zip(game.translation.parameters[action], arguments, strict=False)
+            binding: Binding = dict(pairs)
+            variables = {placeholder: thing for (placeholder, _), thing in binding.items()}
+            texts = game.texts.grammar.commands[action]
+            constant = texts.queries.isdisjoint(game.translation.fluents)
+            command = self._word(texts, binding, variables) if constant else None
+            known = game.operators[name] = _Operator(texts, binding, variables, command)
+        return known
+
+    def _word(self, texts: CommandText, binding: Binding, variables: dict[str, str]) -> str:
+        game = self._loaded()
+        assert self._facts is not None
+        return game.texts.render(texts.command, Scene(self._facts, game.names, binding, variables))
+
+    def _applicable(self) -> list[tuple[int, int, str]]:
+        """Number, number of effects and name of every applicable operator, in the library's order."""
+        import fast_downward
+
+        operators = (fast_downward.Operator * self._library.get_applicable_operators_count())()
+        self._library.get_applicable_operators(operators)
+        return [(operator.id, operator.nb_effect_atoms, operator.name) for operator in operators]
+
+    def _apply(self, number: int, effects: int) -> list[str]:
+        import fast_downward
+
+        atoms = (fast_downward.Atom * effects)()
+        self._library.apply_operator(number, atoms)
+        return [atom.name for atom in atoms]
+
+
+def _shown_names(translation: Translation) -> dict[str, str]:
+    """Every object's name as the player sees it, numbered by alfworld's own rules."""
+    from alfworld.agents.utils.misc import Demangler
+    from textworld.generator.game import EntityInfo
+
+    objects = translation.objects
+    things = {name: EntityInfo(name, objects[name]) for _, arguments in translation.facts for name in arguments}
+    demangler = Demangler(game_infos=things, shuffle=False)
+    return {name: demangler.demangle_alfred_name(name) for name in things}
