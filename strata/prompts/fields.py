@@ -45,7 +45,10 @@ def _load_object(reply: str) -> dict[str, Json]:
         outside = _STRING.sub("", text)
         if outside.count("{") > outside.count("}") or outside.count("[") > outside.count("]"):
             raise ReplyError("the JSON object is cut off") from None
-        value = json_repair.loads(text)
+        try:
+            value = json_repair.loads(text)
+        except RecursionError:
+            raise ReplyError("the JSON object is nested too deep") from None
     if isinstance(value, list):
         value = next((item for item in value if isinstance(item, dict)), None)
     if not isinstance(value, dict):
@@ -55,18 +58,23 @@ def _load_object(reply: str) -> dict[str, Json]:
 
 def _convert(name: str, kind: FieldType, value: Json) -> Json:
     if kind == "text" and isinstance(value, str | int | float) and not isinstance(value, bool):
-        return str(value).strip()
+        return _text(value)
     if kind == "yes or no":
         return _truth(name, value)
     if kind == "list of text":
         items = [value] if isinstance(value, str) else value
         if isinstance(items, list) and all(isinstance(item, str | int | float) for item in items):
-            return [str(item).strip() for item in items if str(item).strip()]
+            return [text for text in map(_text, items) if text]
     if kind == "list of number":
         items = value if isinstance(value, list) else [value]
         if all(_is_number(item) for item in items):
             return [int(item) for item in items]
     raise ReplyError(f"field {name} is not {kind}: {value!r:.80}")
+
+
+def _text(value: Json) -> str:
+    """Stripped text that UTF-8 can hold: JSON escapes may spell lone surrogates, which no file takes."""
+    return str(value).encode("utf-8", "replace").decode().strip()
 
 
 def _is_number(value: Json) -> bool:
