@@ -7,14 +7,14 @@ what cannot be played is listed with its reason, and what is damaged is an error
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strata.canonical import digest, dumps
 from strata.errors import DataError
 
 CATEGORIES: Mapping[str, str] = {
@@ -61,30 +61,50 @@ def split_folder(data: Path, split: str) -> Path:
     raise DataError(f"ALFWorld data: {data} {what} {split}/ nor json_2.1.1/{split}/. {hint}")
 
 
-def select_games(folder: Path, per_category: int | None) -> GameSet:
-    """Games of a split folder, at most `per_category` of each type, in the order of their ids.
+def choose(ids: Iterable[str], per_category: int | None) -> frozenset[str]:
+    """`per_category` ids of each task type, or all. The choice is a fixed shuffle's first: more include fewer."""
+    if per_category is None:
+        return frozenset(ids)
+    count: Counter[str] = Counter()
+    chosen = set()
+    for id in sorted(ids, key=digest):
+        if count[type_of(id)] < per_category:
+            count[type_of(id)] += 1
+            chosen.add(id)
+    return frozenset(chosen)
 
+
+def type_of(id: str) -> str:
+    """The task type that a game's id begins with."""
+    return id.split("-", 1)[0]
+
+
+def select_games(folder: Path, per_category: int | None) -> GameSet:
+    """Games of a split folder, `per_category` of each type, in the order of their ids.
+
+    Games that the engine cannot play are left out before the choice is made, as the stock loader does, but listed.
     Raises DataError when no game is left or a file is damaged.
     """
     games: list[Game] = []
     skipped: list[tuple[str, str]] = []
+    hashes: dict[str, str] = {}
     count: Counter[str] = Counter()
-    digest = hashlib.sha256()
-    for trial in _trials(folder):
-        name = trial.relative_to(folder).as_posix()
-        if per_category is not None and count[_type_by_name(name)] >= per_category:
+    trials = {trial.relative_to(folder).as_posix(): trial for trial in _trials(folder)}
+    for name in sorted(trials, key=digest):
+        if per_category is not None and count[type_of(name)] >= per_category:
             continue
-        task_type, reason, content = _inspect(trial, name)
+        task_type, reason, content = _inspect(trials[name], name)
         if reason:
             skipped.append((name, reason))
-        elif per_category is None or count[task_type] < per_category:
-            count[task_type] += 1
-            games.append(Game(name, task_type, trial / GAME_FILE))
-            digest.update(f"{name}\0{hashlib.sha256(content).hexdigest()}\n".encode())
+            continue
+        count[type_of(name)] += 1
+        games.append(Game(name, task_type, trials[name] / GAME_FILE))
+        hashes[name] = digest(content)
     if not games:
         left_out = f" {len(skipped)} were left out, the first: {skipped[0][0]} ({skipped[0][1]})." if skipped else ""
         raise DataError(f"ALFWorld data: no playable game below {folder}.{left_out} {_REPAIR}")
-    return GameSet(tuple(games), tuple(skipped), digest.hexdigest())
+    games.sort(key=lambda game: game.id)
+    return GameSet(tuple(games), tuple(sorted(skipped)), digest(dumps(hashes)))
 
 
 def read_game(file: Path) -> dict[str, Any]:
@@ -92,13 +112,8 @@ def read_game(file: Path) -> dict[str, Any]:
     return _parse_game(file, _read(file))
 
 
-def _trials(folder: Path) -> Iterator[Path]:
-    found = {file.parent for name in (GAME_FILE, TRAJECTORY_FILE) for file in folder.rglob(name)}
-    return iter(sorted(found, key=lambda trial: trial.relative_to(folder).as_posix()))
-
-
-def _type_by_name(name: str) -> str:
-    return name.split("-", 1)[0]
+def _trials(folder: Path) -> set[Path]:
+    return {file.parent for name in (GAME_FILE, TRAJECTORY_FILE) for file in folder.rglob(name)}
 
 
 def _inspect(trial: Path, name: str) -> tuple[str, str, bytes]:

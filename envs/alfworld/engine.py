@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 
 from envs.alfworld.dataset import read_game
 from envs.alfworld.facts import Binding, Facts, Types
+from envs.alfworld.names import shown_names
 from envs.alfworld.texts import CommandText, GrammarLibrary, Scene, Texts
 from envs.alfworld.translation import Translation, TranslationCache, read_atom
 from strata.errors import DataError, EnvironmentFailure
-
-_RECYCLE_AFTER = 50
-"""Loads after which the library is loaded anew: it keeps a little of each task."""
 
 
 class Moment(NamedTuple):
@@ -56,7 +54,6 @@ class FastEngine:
         self._cache = cache
         self._grammars = GrammarLibrary()
         self._library: Any = None
-        self._loads = 0
         self._game: _Game | None = None
         self._facts: Facts | None = None
         self._commands: dict[str, tuple[int, int, _Operator]] = {}
@@ -65,14 +62,16 @@ class FastEngine:
     def load(self, file: Path) -> None:
         """Read a game. Raises DataError naming the file when it is damaged."""
         data = read_game(file)
-        library = self._fresh_library()
+        library = self._loaded_library()
         self._game = self._facts = self._last = None
         # A broken problem text ends in any exception at all inside the translator and the parsers.
         try:
             texts = self._grammars.get(data["grammar"])
             translation = self._cache.get(data["pddl_domain"], data["pddl_problem"], library)
             types = Types(translation.types)
-            names = _shown_names(translation)
+            names = shown_names(
+                {name: translation.objects[name] for _, arguments in translation.facts for name in arguments}
+            )
         except (Exception, SystemExit) as error:
             raise DataError(
                 f"ALFWorld data: {file} is damaged: its PDDL or grammar cannot be read "
@@ -109,27 +108,21 @@ class FastEngine:
         return self._look(game.texts.render(operator.texts.feedback, scene))
 
     def close(self) -> None:
-        """Unload the library."""
+        """Free the task. The library itself stays mapped (1.4 MB): unloading it crashes the process at its end."""
         if self._library is not None:
-            import fast_downward
-
-            fast_downward.close_lib(self._library)
-        self._library = self._game = self._facts = self._last = None
+            self._library.cleanup()
+        self._game = self._facts = self._last = None
 
     def _loaded(self) -> _Game:
         if self._game is None:
             raise EnvironmentFailure("ALFWorld: no game is loaded.")
         return self._game
 
-    def _fresh_library(self) -> Any:
+    def _loaded_library(self) -> Any:
         import fast_downward
 
-        self._loads += 1
-        if self._library is not None and self._loads > _RECYCLE_AFTER:
-            self.close()
         if self._library is None:
             self._library = fast_downward.load_lib()
-            self._loads = 1
         return self._library
 
     def _look(self, feedback: str) -> Moment:
@@ -179,14 +172,3 @@ class FastEngine:
         atoms = (fast_downward.Atom * effects)()
         self._library.apply_operator(number, atoms)
         return [atom.name for atom in atoms]
-
-
-def _shown_names(translation: Translation) -> dict[str, str]:
-    """Every object's name as the player sees it, numbered by alfworld's own rules."""
-    from alfworld.agents.utils.misc import Demangler
-    from textworld.generator.game import EntityInfo
-
-    objects = translation.objects
-    things = {name: EntityInfo(name, objects[name]) for _, arguments in translation.facts for name in arguments}
-    demangler = Demangler(game_infos=things, shuffle=False)
-    return {name: demangler.demangle_alfred_name(name) for name in things}

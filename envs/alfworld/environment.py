@@ -9,13 +9,15 @@ from typing import Self
 
 from envs.alfworld.dataset import CATEGORIES, GameSet, select_games, split_folder
 from envs.alfworld.engine import FastEngine, Moment
+from envs.alfworld.generator import generate_games
 from envs.alfworld.guide import GUIDE, check_grammar
 from envs.alfworld.settings import AlfworldSettings
 from envs.alfworld.translation import TranslationCache
-from strata.errors import DataError, EnvironmentFailure
+from strata.errors import EnvironmentFailure
 from strata.settings import read_settings
 from strata.types import Action, EnvironmentGuide, Json, Observation, Step, Task
 
+TRANSLATIONS = "translations"
 _GOAL = "\n\nYour task is to: "
 
 
@@ -33,7 +35,7 @@ class AlfworldEnvironment:
         self._settings = settings
         self._set = games
         self._files = {game.id: game.file for game in games.games}
-        self._engine = FastEngine(TranslationCache(Path(settings.cache_dir).expanduser() / "translations"))
+        self._engine = FastEngine(TranslationCache(Path(settings.cache_dir).expanduser() / TRANSLATIONS))
 
     @classmethod
     def build(cls, config: Mapping[str, Json]) -> Self:
@@ -95,9 +97,17 @@ class AlfworldEnvironment:
 
 
 def _games(settings: AlfworldSettings) -> GameSet:
-    if not settings.data:
-        raise DataError("ALFWorld data: env.data is empty; name the folder of the official games.")
-    folder = split_folder(Path(settings.data).expanduser(), settings.split)
+    if settings.data:
+        folder = split_folder(Path(settings.data).expanduser(), settings.split)
+    else:
+        cache = Path(settings.cache_dir).expanduser()
+        folder = generate_games(
+            cache / "games",
+            cache / TRANSLATIONS,
+            split=settings.split,
+            seed=settings.game_seed,
+            per_category=settings.per_category,
+        )
     return select_games(folder, settings.per_category)
 
 
