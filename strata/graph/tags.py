@@ -26,8 +26,8 @@ _FALLBACK = "general"
 class Vocabulary:
     """Canonical names and the words that stand for them, for one environment.
 
-    Operators come from specific to general. Without `apps` no app tag is made, because then one tag would be common
-    to all nodes and all groups would collapse into one.
+    Operators come from specific to general; those in `fallback` count only where a text names no other. Without `apps`
+    no app tag is made, because then one tag would be common to all nodes and all groups would collapse into one.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Vocabulary:
     objects: Mapping[str, tuple[str, ...]]
     apps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     app_from_group: bool = False
+    fallback: tuple[str, ...] = ()
 
     @cached_property
     def words(self) -> dict[str, tuple[str, ...]]:
@@ -92,7 +93,8 @@ class Vocabularies:
             }
         except (AttributeError, TypeError) as error:
             raise DataError(f"Vocabulary {name}.yaml: must map names to lists of words ({error}).") from error
-        return Vocabulary(name=name, app_from_group=bool(raw.get("app_from_group")), **tables)
+        fallback = tuple(map(str, raw.get("fallback") or ()))
+        return Vocabulary(name=name, app_from_group=bool(raw.get("app_from_group")), fallback=fallback, **tables)
 
 
 def rule_tags(vocabulary: Vocabulary, text: str, group: str = "") -> tuple[str, ...]:
@@ -106,7 +108,13 @@ def rule_tags(vocabulary: Vocabulary, text: str, group: str = "") -> tuple[str, 
         found += vocabulary.words.get(word) or vocabulary.words[match[1].lower()]
     if vocabulary.app_from_group and group and not any(tag.startswith("app:") for tag in found):
         found.insert(0, vocabulary.canonical("app", group))
-    return arrange(vocabulary, found)
+    ordered = arrange(vocabulary, found)
+    weak = {f"op:{name}" for name in vocabulary.fallback}
+    operators = [tag for tag in ordered if tag.startswith("op:")]
+    if operators:
+        kept = [tag for tag in operators if tag not in weak] or operators[:1]
+        ordered = tuple(tag for tag in ordered if not tag.startswith("op:") or tag in kept)
+    return ordered
 
 
 def arrange(vocabulary: Vocabulary, tags: Iterable[str]) -> tuple[str, ...]:
