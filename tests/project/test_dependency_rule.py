@@ -15,12 +15,16 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("types",),
     ("errors",),
     ("canonical", "settings"),
-    ("prompts", "parse", "guard"),
+    ("prompts", "parse", "guard", "durable"),
     ("protocols",),
-    ("graph", "backbone", "embedding", "provenance", "budget", "analysis"),
-    ("episode",),
+    ("graph", "backbone", "embedding", "provenance", "config", "analysis"),
+    ("lines", "budget", "compose"),
+    ("ledger", "metering", "check", "doctor"),
+    ("episode", "plan"),
     ("store",),
+    ("progress",),
     ("runner",),
+    ("launch",),
 )
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 FOR_OTHERS = {"types", "errors", "protocols", "canonical", "settings", "prompts"}
@@ -114,6 +118,15 @@ def test_an_import_inside_a_function_or_a_relative_one_is_seen() -> None:
     tree = ast.parse("def f():\n    from ..runner import run_pass\n    import envs.alfworld\n")
     found = [name for _, name in imports(tree, "strata.graph")]
     assert found == ["strata.runner.run_pass", "envs.alfworld"]
+
+
+@pytest.mark.parametrize("name", ["episode", "parse"])
+def test_the_episode_loop_and_the_parser_touch_no_file_clock_or_environment_variable(name: str) -> None:
+    tree = ast.parse((ROOT / "strata" / f"{name}.py").read_text(encoding="utf-8"))
+    roots = {imported.split(".")[0] for _, imported in imports(tree, "strata")}
+    assert not roots & {"os", "io", "pathlib", "time", "datetime", "random", "subprocess", "tempfile", "shutil"}
+    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    assert "open" not in calls
 
 
 HEAVY = {
