@@ -25,6 +25,7 @@ class Outcome(StrEnum):
     FAILURE = "failure"
     STEP_LIMIT = "step_limit"
     TIME_LIMIT = "time_limit"
+    TOKEN_LIMIT = "token_limit"
     PARSE_FAILURE = "parse_failure"
     CONTEXT_OVERFLOW = "context_overflow"
     TRUNCATED = "truncated"
@@ -253,7 +254,9 @@ class EpisodeRecord:
     """An episode as the store keeps it.
 
     `raw_score` is the environment's score in percent, possibly negative; `score` is the same clipped to 0..100.
-    Both are `None` exactly when `outcome.scored` is false. `usage` is split by the purpose of the calls.
+    Both are `None` exactly when `outcome.scored` is false. `usage` is split by the purpose of the calls. `steps` counts
+    actions of the environment, `tool_calls` those answered by the memory; `unread` holds the raw replies of a last
+    step that no action came out of.
     """
 
     task: Task
@@ -263,7 +266,9 @@ class EpisodeRecord:
     raw_score: float | None
     usage: Mapping[str, Usage]
     detail: str = ""
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    steps: int = 0
+    tool_calls: int = 0
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
