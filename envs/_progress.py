@@ -1,30 +1,28 @@
-"""Progress of long preparations: a bar on a terminal, plain log lines elsewhere."""
+"""Progress of long preparations on standard error: a bar on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Callable, Iterator
 
-_log = logging.getLogger(__name__)
-_LINES = 5
+_LINES = 4
 
 
 @contextlib.contextmanager
 def shown_progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A function to call with (done, total); the bar goes to standard error and is removed at the end."""
+    """A function to call with (done, total)."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda done, total: _log_line(title, done, total)
+    if console.is_terminal:
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task(title, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
         return
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
+    def line(done: int, total: int) -> None:
+        if done * _LINES // total > (done - 1) * _LINES // total:
+            console.print(f"{title}: {done} of {total}", highlight=False)
 
-def _log_line(title: str, done: int, total: int) -> None:
-    if done == total or done * _LINES // total > (done - 1) * _LINES // total:
-        _log.info("%s: %d of %d", title, done, total)
+    yield line

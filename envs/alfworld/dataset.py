@@ -56,9 +56,11 @@ def split_folder(data: Path, split: str) -> Path:
     for folder in (data / split, data / "json_2.1.1" / split):
         if folder.is_dir():
             return folder
-    hint = "Run `alfworld-download`, point env.data (or ALFWORLD_DATA) at its folder, or empty it for generated games."
-    what = "has neither" if data.is_dir() else "does not exist; it should have"
-    raise DataError(f"ALFWorld data: {data} {what} {split}/ nor json_2.1.1/{split}/. {hint}")
+    state = "has neither folder" if data.is_dir() else "does not exist, so it has none of"
+    raise DataError(
+        f"ALFWorld data: {data} {state} {split}, json_2.1.1/{split}. Run `alfworld-download`, point env.data (or "
+        f"ALFWORLD_DATA) at its folder, or empty it for generated games."
+    )
 
 
 def choose(ids: Iterable[str], per_category: int | None) -> frozenset[str]:
@@ -126,17 +128,17 @@ def _inspect(trial: Path, name: str) -> tuple[str, str, bytes]:
     if not isinstance(task_type, str):
         raise DataError(f"ALFWorld data: {trajectory} has no 'task_type'. {_REPAIR}")
     if "movable" in name or "Sliced" in name:
-        return task_type, "needs movable receptacles or slicing, which the text engine does not support", b""
+        return task_type, "need movable receptacles or slicing, which the text engine does not support", b""
     if task_type not in CATEGORIES:
-        return task_type, f"its task type {task_type} is none of the six", b""
+        return task_type, f"are of the task type {task_type}, none of the six", b""
     if not (trial / GAME_FILE).is_file():
-        return task_type, f"has no {GAME_FILE}", b""
+        return task_type, f"have no {GAME_FILE}", b""
     content = _read(trial / GAME_FILE)
     game = _parse_game(trial / GAME_FILE, content)
     if "solvable" not in game:
-        return task_type, "is not marked as checked for solvability", b""
+        return task_type, "were never checked for solvability", b""
     if not game["solvable"]:
-        return task_type, "is marked unsolvable", b""
+        return task_type, "are marked unsolvable", b""
     return task_type, "", content
 
 

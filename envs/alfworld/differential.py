@@ -12,6 +12,8 @@ from envs.alfworld.dataset import read_game
 from envs.alfworld.engine import FastEngine, Moment
 from envs.alfworld.stock import StockEngine
 
+_VERB_WEIGHTS = {"go": 6.0, "help": 0.3, "inventory": 0.5}
+_NONSENSE_SHARE = 0.05
 _NONSENSE = ("", "dance", "go to nowhere 1", "take", "put mug 1 in/on shelf 1")
 
 
@@ -80,9 +82,16 @@ def sample(files: Iterable[Path], count: int, *, seed: int) -> list[Path]:
 
 
 def _random_command(rng: random.Random, moment: Moment, more: bool) -> str | None:
+    """A command of a random verb, so that a walk does more than go about; now and then nonsense."""
     if not more:
         return None
-    return rng.choice(_NONSENSE) if rng.random() < 0.05 else rng.choice(moment.admissible)
+    if rng.random() < _NONSENSE_SHARE:
+        return rng.choice(_NONSENSE)
+    verbs: dict[str, list[str]] = {}
+    for command in moment.admissible:
+        verbs.setdefault(command.split()[0], []).append(command)
+    weights = [_VERB_WEIGHTS.get(verb, 1.0) for verb in verbs]
+    return rng.choice(rng.choices(list(verbs.values()), weights)[0])
 
 
 def _round_robin(groups: list[list[Path]]) -> Iterator[Path]:

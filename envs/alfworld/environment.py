@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +20,7 @@ from strata.settings import read_settings
 from strata.types import Action, EnvironmentGuide, Json, Observation, Step, Task
 
 TRANSLATIONS = "translations"
+_log = logging.getLogger(__name__)
 _GOAL = "\n\nYour task is to: "
 
 
@@ -60,7 +63,7 @@ class AlfworldEnvironment:
             "data": "official" if self._settings.data else f"generated, seed {self._settings.game_seed}",
             "data_hash": self._set.digest,
             "games": str(len(self._set.games)),
-            "skipped_games": str(len(self._set.skipped)),
+            "skipped_games": _summary(self._set.skipped),
         }
 
     def tasks(self) -> Sequence[Task]:
@@ -108,7 +111,20 @@ def _games(settings: AlfworldSettings) -> GameSet:
             seed=settings.game_seed,
             per_category=settings.per_category,
         )
-    return select_games(folder, settings.per_category)
+    games = select_games(folder, settings.per_category)
+    if games.skipped:
+        _log.warning("ALFWorld: games in %s that are not played: %s", folder, _summary(games.skipped))
+    return games
+
+
+def _summary(skipped: Sequence[tuple[str, str]]) -> str:
+    """How many games are left out, for which reasons, with an example of each."""
+    if not skipped:
+        return "0"
+    reasons = Counter(reason for _, reason in skipped)
+    examples = {reason: name for name, reason in reversed(skipped)}
+    parts = [f"{number} {reason}, such as {examples[reason]}" for reason, number in sorted(reasons.items())]
+    return f"{len(skipped)} ({'; '.join(parts)})"
 
 
 def _normal(command: str) -> str:
