@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from strata.backbone.endpoint import Caller, ContentRefused, Endpoint, load_litellm
 from strata.backbone.prices import Prices, PriceSettings, listed_prices, stated_prices
 from strata.canonical import digest, dumps
+from strata.endpoint import Caller, ContentRefused, Endpoint, check_address, load_litellm
 from strata.errors import TransientBackboneError
 from strata.settings import read_settings, setting
 from strata.types import FinishReason, Json, Message, Reply, Sampling, Usage
@@ -62,14 +62,7 @@ class LitellmSettings:
     def __post_init__(self) -> None:
         if not self.model.strip():
             raise ValueError("model is not set. Name one, such as backbone.model=openai/gpt-4o-mini.")
-        if self.api_base is not None and not self.api_base.startswith(("http://", "https://")):
-            raise ValueError(f"api_base={self.api_base}: must start with http:// or https://.")
-        if self.api_base is not None and "@" in self.api_base:
-            raise ValueError("api_base holds a user name or password, which the manifest would keep. Use api_key_env.")
-        if not 0 < self.timeout <= 86_400:
-            raise ValueError(f"timeout={self.timeout}: must be above 0 seconds and at most a day.")
-        if not 0 <= self.max_retries <= 100:
-            raise ValueError(f"max_retries={self.max_retries}: must be between 0 and 100.")
+        check_address(self.api_base, self.timeout, self.max_retries)
         taken = sorted(_RESERVED & set(self.extra))
         if {"headers", "extra_headers"} & set(self.extra):
             raise ValueError(

