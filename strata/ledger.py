@@ -88,18 +88,23 @@ def read_ledger(folder: Path) -> Ledger:
     lines: list[Line] = []
     check = ""
     for number, text in enumerate(whole, start=1):
-        line = _parse(text, f"{path}:{number}")
-        if line.get("check") != chain(check, line) or render_line(line) != text + b"\n":
+        line = _parse(text)
+        if not _intact(line, text, check):
             raise _damaged(f"{path}:{number}")
         check = line["check"]
         lines.append(line)
+    if _intact(_parse(rest[:-1]), rest[:-1], check):
+        raise _damaged(f"{path}:{len(whole) + 1}")  # a whole line whose newline was damaged is no torn one
     events = _verify_files(folder, lines)
     return Ledger(folder, tuple(lines), len(data) - len(rest), events, torn=bool(rest))
 
 
 def read_object(path: Path) -> dict[str, Json]:
     """The JSON object that a file holds. Raises CorruptStateError."""
-    return dict(_parse(read_file(path), str(path)))
+    value = _parse(read_file(path))
+    if not value:
+        raise _damaged(str(path))
+    return dict(value)
 
 
 def verify_file(folder: Path, entry: Mapping[str, Json]) -> None:
@@ -109,14 +114,17 @@ def verify_file(folder: Path, entry: Mapping[str, Json]) -> None:
         raise _damaged(str(path))
 
 
-def _parse(text: bytes, where: str) -> Line:
+def _parse(text: bytes) -> Line:
+    """The JSON object in a text; empty when there is none."""
     try:
         value = json.loads(text)
-    except ValueError as error:
-        raise _damaged(where) from error
-    if not isinstance(value, dict):
-        raise _damaged(where)
-    return value
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _intact(line: Line, text: bytes, previous: str) -> bool:
+    return bool(line) and line.get("check") == chain(previous, line) and render_line(line) == text + b"\n"
 
 
 def _verify_files(folder: Path, lines: Sequence[Line]) -> int:

@@ -16,7 +16,7 @@ from strata.types import EnvironmentGuide, Json, Task
 
 FORMAT = 1
 _FREE = ("tasks", "planned", "notes", "memory.label")
-_SOFT = ("versions.python", "versions.packages.", "versions.code.")
+_SOFT = ("versions.python", "versions.packages", "versions.code")
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,7 @@ class Live(Plain):
 
     def warn(self, text: str) -> None:
         """A line above the bar."""
-        self._bar.console.print(f"WARNING: {text}", markup=False, style="yellow")
+        self._bar.console.print(f"WARNING: {text}", markup=False, highlight=False, style="yellow")
 
     def finish(self, tally: Tally, folder: Path) -> None:
         """Leave the bar standing."""

@@ -4,15 +4,21 @@ They do real work: the environment is a counting game, the backbone reads its pr
 memory changes in `retrieve` as well as in `reflect` and keeps true deltas.
 """
 
+# ruff: noqa: ARG002, ARG003  signatures of the protocols
+
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from strata.canonical import digest, dumps, pack, unpack
+from strata.canonical import digest, pack, unpack
+from strata.config import RunSettings
 from strata.errors import (
     BackboneRefused,
     ContextOverflow,
@@ -21,6 +27,7 @@ from strata.errors import (
     MemoryFailure,
     TransientBackboneError,
 )
+from strata.progress import Tally
 from strata.settings import read_settings, setting
 from strata.types import (
     Action,
@@ -48,6 +55,7 @@ class CountingSettings:
     data: str | None = setting(None, "a path")
     data_hash: str = setting("d0", "pretended hash of the data")
     broken: tuple[str, ...] = setting((), "tasks whose reset always fails")
+    seconds: float = setting(0.0, "how long each step takes")
 
 
 class Counting:
@@ -82,6 +90,7 @@ class Counting:
         return Observation(f"Counter: 0 of {self.goal}.", f"bring the counter to {self.goal}", ("add 1", "add 2"))
 
     def step(self, action: Action) -> Step:
+        time.sleep(self.settings.seconds)
         if action.text == "finish":
             won = self.count == self.goal
             return Step(Observation("The end."), 100.0 if won else -100.0, done=True, success=won)
@@ -166,7 +175,9 @@ class ListMemory:
             self._do(["shown", [item["id"] for item in shown]])
         text = "\n".join(["Lessons:", *(item["text"] for item in shown)]) if shown else ""
         ids = tuple(item["id"] for item in shown)
-        return MemoryContext(text, ids, len(self.items), ("lesson",) if shown else (), ({"kind": "shown", "n": len(ids)},))
+        return MemoryContext(
+            text, ids, len(self.items), ("lesson",) if shown else (), ({"kind": "shown", "n": len(ids)},)
+        )
 
     def reflect(self, episode: Episode) -> MemoryReport:
         if self.settings.error:
@@ -261,6 +272,56 @@ class FlatEmbedder:
         return np.array([[float(bool(text))] for text in texts], dtype=np.float32)
 
 
-def plain(value: Any) -> str:
-    """For assertions: canonical text."""
-    return dumps(value)
+def run_settings(results: Path | str, **changes: Any) -> RunSettings:
+    """Settings of a run with these parts. Changes that are mappings are merged, others replace."""
+    values: dict[str, Any] = {
+        "memory": {"_target_": "harness_doubles.ListMemory", "name": "lessons", "init_from": None},
+        "env": {"_target_": "harness_doubles.Counting", "name": "counting", "split": "test"},
+        "backbone": {"_target_": "harness_doubles.Hashed", "name": "hashed"},
+        "embedder": {"_target_": "harness_doubles.FlatEmbedder", "name": "length"},
+        "retry": {"attempts": 3, "wait_seconds": 0.0},
+        "results_dir": str(results),
+        "snapshot_every": 3,
+    }
+    for key, value in changes.items():
+        values[key] = {**values.get(key, {}), **value} if isinstance(value, dict) else value
+    return read_settings(RunSettings, values, where="config")
+
+
+class Said:
+    """A display that remembers."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.updates: list[Tally] = []
+        self.started: list[str] = []
+
+    def start(self, title: str, tally: Tally) -> None:
+        self.started.append(title)
+
+    def update(self, tally: Tally) -> None:
+        self.updates.append(tally)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+    def finish(self, tally: Tally, folder: Path) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+OUTSIDE_THE_PROMISE = {"timings.jsonl", "host.json", "run.lock"}
+
+
+def promised_bytes(folder: Path) -> dict[str, bytes]:
+    """Everything in a run directory that a killed and resumed run must reproduce."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in files}
+    return {name: path.read_bytes() for name, path in names.items() if name not in OUTSIDE_THE_PROMISE}
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """The committed lines."""
+    return [json.loads(text) for text in (folder / "episodes.jsonl").read_text().splitlines()]
