@@ -11,7 +11,7 @@ JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ "$$n" -lt 8 ] && echo "$$n"
 ARGS ?=
 
 LATER := table2 table3 table4 table5 table6 table7 table8 table9 table10
-.PHONY: help setup lock test lint format reproduce table1 $(LATER) figures doctor bench verify-alfworld
+.PHONY: help setup lock test lint format reproduce table1 $(LATER) figures report first-real doctor bench verify-alfworld
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,12 @@ table1: setup ## all runs of Table 1 on all tasks, then the table (ARGS="KEY=VAL
 
 $(LATER):
 	@echo "$@ is not available yet; docs/paper-map.md says what is." >&2; exit 1
+
+first-real: setup ## No-Memory and STRATA with your model on 20 tasks: MODEL=provider/model BUDGET=dollars
+	@$(PYTHON) -u scripts/first_real.py model=$(MODEL) budget=$(BUDGET) results_dir=$(RESULTS) $(ARGS)
+
+report: setup ## results/report/index.html: tables, charts, runs, episodes
+	@$(PYTHON) scripts/report.py results_dir=$(RESULTS) $(ARGS)
 
 figures: setup ## radar charts of the runs that are there
 	@$(PYTHON) scripts/figures.py figure=3 results_dir=$(RESULTS)

@@ -39,14 +39,15 @@ def main(arguments: list[str]) -> int:
     steps = [("run.py", *sweep, *cells, *rest) for cells in PROFILES[options["profile"]]]
     endings = {"latex": "tex", "csv": "csv", "md": "md"}
     steps += [("tables.py", place, f"format={k}", f"out={results}/tables/table1.{v}") for k, v in endings.items()]
-    steps += [("tables.py", place), ("figures.py", place)]
+    steps += [("tables.py", place), ("figures.py", place), ("report.py", place)]
     for script, *words in steps:
         start = time.monotonic()
         if code := run(script, *words):
             print(f"\nscripts/{script} ended with {code}. Start the same command again to go on.", file=sys.stderr)
             return code
         print(f"[{script} {time.monotonic() - start:.0f} s]", flush=True)
-    print(f"\nRuns: {results}/<run_id>/   tables: {results}/tables/   radar charts: {results}/figures/")
+    print(f"\nRuns: {results}/<run_id>/   tables: {results}/tables/   charts: {results}/figures/")
+    print(f"Report: {results}/report/index.html")
     return 0
 
 

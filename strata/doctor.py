@@ -22,7 +22,8 @@ from strata.types import Message, Observation, Sampling, TaskView
 
 FREE_MB = 500
 """Disk space below which a series of runs may not fit."""
-_OFFLINE_BACKBONES = ("simulated", "replay")
+_YOURS = frozenset({("backbone", "litellm"), ("embedder", "litellm"), ("embedder", "sentence_transformers")})
+"""Options that need a model, a key or a package which the installation does not bring. Built, not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,12 @@ def examine_machine(results: Path) -> Finding:
 
 def examine(group: str, name: str, compose: Callable[[str, str], RunSettings]) -> Finding:
     """Build one option of a config group and use it once. `compose` gives the settings of a run with it."""
-    waits_for_user = group == "backbone" and not name.startswith(_OFFLINE_BACKBONES)
+    waits_for_user = (group, name) in _YOURS
     start = time.monotonic()
     try:
         run = compose(group, name)
         with open_parts(run) as parts:
-            use = _describe_backbone if waits_for_user else _USES[group]
-            text = use(parts, run)
+            text = "configured; nothing was sent" if waits_for_user else _USES[group](parts, run)
     except StrataError as error:
         return Finding(f"{group}={name}", False, str(error), fault=not waits_for_user)
     return Finding(f"{group}={name}", True, f"{text} ({time.monotonic() - start:.1f} s)", fault=False)
@@ -91,10 +91,6 @@ def _use_backbone(parts: Parts, run: RunSettings) -> str:
     sampling = Sampling(temperature=run.agent.temperature, max_tokens=run.agent.max_tokens)
     reply = parts.backbone.complete(question, sampling=sampling, purpose="act")
     return f"{parts.backbone.name} answers, {len(reply.text)} characters"
-
-
-def _describe_backbone(parts: Parts, _: RunSettings) -> str:
-    return f"{parts.backbone.name} is configured; no request was sent"
 
 
 def _use_memory(parts: Parts, run: RunSettings) -> str:
