@@ -201,11 +201,13 @@ def applicability(tags: Sequence[str]) -> str:
 def paradigm(members: Sequence[Node]) -> tuple[str, ...]:
     """What the family shares: steps of the oldest member that at least half of the members have too.
 
-    Without such a step, the oldest member's own steps, as an example.
+    Without such a step only the cases are named, since one member's procedure may be wrong for another.
     """
     having = Counter(key for member in members for key in {normal(step) for step in member.steps})
-    common = [step for step in members[0].steps if 2 * having[normal(step)] >= len(members)]
-    unique: dict[str, str] = {}
-    for step in common or members[0].steps:
-        unique.setdefault(normal(step), step)
-    return ("Common steps: " + "; ".join(unique.values()),)
+    common: dict[str, str] = {}
+    for step in members[0].steps:
+        if 2 * having[normal(step)] >= len(members) > 1:
+            common.setdefault(normal(step), step)
+    if common:
+        return (line("Common steps: " + "; ".join(common.values()), 600),)
+    return (line("Cases: " + "; ".join(dict.fromkeys(member.title for member in members)), 600),)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import snowballstemmer
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_NUMBERING = re.compile(r"^(?:step\s+\d+\s*[:.)-]|\d+\s*[.):]\s|[-*•]\s)\s*", re.IGNORECASE)
+_NUMBERING = re.compile(r"^(?:step\s+\d+\s*[:.)-]|\d+\s*[.):](?=\s|$)|[-*•](?=\s|$))\s*", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9]+")
 _SLUG = re.compile(r"[^a-z0-9]+")
 
