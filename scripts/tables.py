@@ -13,7 +13,7 @@ from _command import run_command
 
 
 def _make(arguments: Sequence[str], root: Path) -> str:
-    from strata.analysis.commands import make_table
+    from strata.analysis.tables.command import make_table
 
     return make_table(arguments, root)
 

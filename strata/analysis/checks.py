@@ -52,7 +52,7 @@ def require_complete(what: str, cells: Iterable[Sequence[Run]]) -> None:
         return
     lines = [f"  {describe_open(run)}\n    go on with: {resume_command(run)}" for _, run in sorted(unfinished.items())]
     raise DataError(
-        f"{what} is refused: more than 2 % and more than one of the planned tasks have no score in a cell.\n"
+        f"{what} cannot be shown: more than 2 % and more than one of a cell's planned tasks have no score.\n"
         + "\n".join(lines)
         + "\nWith allow_partial=true it is made all the same and these cells are marked."
     )

@@ -16,6 +16,11 @@ T = TypeVar("T")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 
 
+def asks_for_help(arguments: Sequence[str]) -> bool:
+    """Whether the command line asks what the options are."""
+    return bool({"-h", "--help", "help"} & set(arguments))
+
+
 def read_options(cls: type[T], arguments: Sequence[str]) -> T:
     """The options in `key=value` words. Raises UsageError for a malformed word, an unknown key or a wrong value."""
     hints = typing.get_type_hints(cls)

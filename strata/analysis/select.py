@@ -66,6 +66,11 @@ def arrange(runs: Iterable[Run]) -> tuple[Block, ...]:
     return tuple(_block(name, by_backbone[name]) for name in names)
 
 
+def cells_of(blocks: Iterable[Block]) -> Iterable[tuple[Run, ...]]:
+    """The runs of every cell."""
+    return (runs for block in blocks for row in block.rows for runs in row.cells.values())
+
+
 def backbone_label(manifest: Manifest) -> str:
     """The model's or preset's name where the configuration has one, else the backbone's."""
     for key in ("backbone.preset", "backbone.model"):

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
@@ -64,6 +63,9 @@ def paired_difference(
 def _interval(values: Sequence[float], rng: np.random.Generator) -> tuple[float | None, float | None]:
     if len(values) < 2:
         return None, None
+    # Imported here because it takes a second, which an answer to a mistyped option should not.
+    from scipy import stats
+
     result = stats.bootstrap(
         (np.asarray(values),),
         np.mean,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata.analysis.load import load_runs
@@ -40,6 +40,7 @@ def plain(banner: str = "", label: str = "A", **record: Any) -> Table:
     )
 
 
+@settings(deadline=None)
 @given(st.floats(-100, 100))
 def test_a_percent_reads_back_within_its_rounding_and_has_no_negative_zero(value: float) -> None:
     for text in (percent(value), percent(value, sign=True)):
@@ -47,6 +48,7 @@ def test_a_percent_reads_back_within_its_rounding_and_has_no_negative_zero(value
         assert not re.fullmatch(r"[−+-]0\.0", text)
 
 
+@settings(deadline=None)
 @given(st.none() | st.floats(-100, 100), st.none() | st.floats(0, 100))
 def test_a_spread_shows_a_number_or_words_and_never_nan(mean: float | None, sd: float | None) -> None:
     text = spread(mean, sd)
@@ -55,6 +57,7 @@ def test_a_spread_shows_a_number_or_words_and_never_nan(mean: float | None, sd: 
     assert ("sd n/a" in text) == (mean is not None and sd is None)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_markdown_escape_leaves_no_markup(text: str) -> None:
     escaped = markdown.escape(text)
@@ -63,6 +66,7 @@ def test_markdown_escape_leaves_no_markup(text: str) -> None:
     assert not set("\\`*{}[]<>#|~$&!") & set(bare)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_latex_escape_is_ascii_and_balanced(text: str) -> None:
     escaped = latex.escape(text)
@@ -107,6 +111,7 @@ def test_csv_reads_back_the_very_same_numbers() -> None:
     assert render_csv(table).count("\n") == 3
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_csv_keeps_text_on_one_line_and_defuses_formulas(text: str) -> None:
     lines = render_csv(Table(1, "t", "", (), (), (), ({"memory": text, "x": 1},)))

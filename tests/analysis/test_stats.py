@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata.analysis.stats import mean_and_sd, paired_difference
@@ -18,6 +18,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
+@settings(deadline=None)
 @given(st.lists(percents, min_size=2, max_size=6))
 def test_mean_and_sd_are_those_of_the_sample(values: list[float]) -> None:
     mean, sd = mean_and_sd(values)

@@ -12,7 +12,7 @@ from strata.analysis.checks import banner, differences, require_complete, shared
 from strata.analysis.columns import PAPER_COLUMNS, Column
 from strata.analysis.measure import Measurement, measure
 from strata.analysis.published import ABSENT, Kind, Published, PublishedNumber
-from strata.analysis.select import Block, Row, arrange, memory_rank
+from strata.analysis.select import Block, Row, arrange, cells_of, memory_rank
 from strata.analysis.tables.model import Grid, Request, Table, Value
 from strata.analysis.tables.numbers import seeds, spread
 from strata.analysis.tables.pairs import NOTE, pair_grid, pair_record, pairs_of
@@ -45,7 +45,7 @@ def build_table1(request: Request) -> Table:
     """Table 1. Raises DataError when a cell has too many holes and partial results are not allowed."""
     blocks = arrange(request.runs)
     if not request.allow_partial:
-        require_complete("Table 1", (cell for block in blocks for row in block.rows for cell in row.cells.values()))
+        require_complete("Table 1", cells_of(blocks))
     grids: list[Grid] = []
     records: list[Mapping[str, Value]] = []
     cited: list[PublishedNumber] = []

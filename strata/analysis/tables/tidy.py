@@ -1,9 +1,10 @@
-"""A table as CSV: one row per cell, numbers unrounded, absent ones empty."""
+"""Records as CSV: one row per cell, numbers unrounded, absent ones empty."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Mapping, Sequence
 
 from strata.analysis.tables.model import Table, Value
 
@@ -11,14 +12,20 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def render_csv(table: Table) -> str:
-    """Comment lines with the banner and the warnings (each begins with `#`), a header, then one line per cell."""
+    """The table's records, headed by its banner and warnings."""
+    return tidy(table.records, [table.banner, *(f"warning: {text}" for text in table.warnings)])
+
+
+def tidy(records: Sequence[Mapping[str, Value]], remarks: Iterable[str]) -> str:
+    """Remarks as lines that begin with `#` (empty ones left out), a header, then one line per record."""
     out = io.StringIO()
-    for line in ([table.banner] if table.banner else []) + [f"warning: {text}" for text in table.warnings]:
-        out.write(f"# {' '.join(line.split())}\n")
-    columns = list(dict.fromkeys(key for record in table.records for key in record))
+    for text in remarks:
+        if text:
+            out.write(f"# {' '.join(text.split())}\n")
+    columns = list(dict.fromkeys(key for record in records for key in record))
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    for record in table.records:
+    for record in records:
         writer.writerow([_plain(record.get(column)) for column in columns])
     return out.getvalue()
 

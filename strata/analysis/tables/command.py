@@ -1,4 +1,4 @@
-"""What the scripts do: read options, load runs, write a table, a figure or the report."""
+"""What `scripts/tables.py` does."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from strata.analysis.files import published_file, write
 from strata.analysis.load import load_runs
-from strata.analysis.options import read_options, usage
+from strata.analysis.options import asks_for_help, read_options, usage
 from strata.analysis.published import load_published
 from strata.analysis.tables import BUILDERS
 from strata.analysis.tables.latex import render_latex
 from strata.analysis.tables.markdown import render_markdown
 from strata.analysis.tables.model import Request, Table
 from strata.analysis.tables.tidy import render_csv
-from strata.errors import StorageError, UsageError
+from strata.errors import UsageError
 from strata.settings import setting
 
-HELP = {"-h", "--help", "help"}
 RENDERERS: Mapping[str, Callable[[Table], str]] = {"md": render_markdown, "latex": render_latex, "csv": render_csv}
 
 
@@ -38,11 +38,13 @@ class TableOptions:
 
 def make_table(arguments: Sequence[str], root: Path) -> str:
     """Build one table. Returns it, or where it was written. `root` is the repository."""
-    if HELP & set(arguments):
+    if asks_for_help(arguments):
         return usage(TableOptions)
     options = read_options(TableOptions, arguments)
     if (build := BUILDERS.get(options.table)) is None:
-        raise UsageError(f"table={options.table}: there is no such table. There are: {_names(BUILDERS)}.")
+        raise UsageError(
+            f"table={options.table}: there is no such table. There are: {', '.join(map(str, sorted(BUILDERS)))}."
+        )
     request = Request(
         runs=load_runs(Path(options.results_dir), options.runs),
         published=load_published(published_file(root)),
@@ -52,23 +54,3 @@ def make_table(arguments: Sequence[str], root: Path) -> str:
     )
     text = RENDERERS[options.format](build(request))
     return write(Path(options.out), text) if options.out else text.rstrip("\n")
-
-
-def published_file(root: Path) -> Path:
-    """The paper's numbers in the repository."""
-    return root / "results" / "published" / "numbers.yaml"
-
-
-def write(path: Path, content: str | bytes) -> str:
-    """Write a file and say so. Raises StorageError."""
-    data = content.encode() if isinstance(content, str) else content
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise StorageError(f"Cannot write {path} ({error.strerror or error}). Name another place: out=...") from error
-    return f"Wrote {path}"
-
-
-def _names(known: Mapping[int, object]) -> str:
-    return ", ".join(map(str, sorted(known)))

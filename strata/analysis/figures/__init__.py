@@ -1,0 +1,1 @@
+"""Figures: the data of each is one object, drawn by matplotlib and written beside the picture as CSV."""
