@@ -15,7 +15,7 @@ from pathlib import Path
 from strata.canonical import digest
 from strata.durable import read_file
 from strata.errors import CorruptStateError
-from strata.lines import Line, chain, read_usage, render_line
+from strata.lines import Line, chain, read_usage, render_line, sealed
 from strata.types import Json, Usage
 
 EPISODES, EVENTS, MANIFEST, MARKER = "episodes.jsonl", "events.jsonl", "manifest.json", "complete.json"
@@ -99,12 +99,13 @@ def read_ledger(folder: Path) -> Ledger:
     return Ledger(folder, tuple(lines), len(data) - len(rest), events, torn=bool(rest))
 
 
-def read_object(path: Path) -> dict[str, Json]:
-    """The JSON object that a file holds. Raises CorruptStateError."""
-    value = _parse(read_file(path))
-    if not value:
+def read_sealed(path: Path) -> dict[str, Json]:
+    """The content of a file written by `sealed`. Raises CorruptStateError."""
+    text = read_file(path)
+    document = {key: value for key, value in _parse(text).items() if key != "seal"}
+    if sealed(document) != text:
         raise _damaged(str(path))
-    return dict(value)
+    return document
 
 
 def verify_file(folder: Path, entry: Mapping[str, Json]) -> None:

@@ -20,6 +20,11 @@ def render_line(line: Line) -> bytes:
     return dumps(dict(line)).encode() + b"\n"
 
 
+def sealed(document: Mapping[str, Json]) -> bytes:
+    """A JSON file with a hash over its content in it, so that damage is noticed."""
+    return dumps({**document, "seal": digest(dumps(dict(document)))}).encode() + b"\n"
+
+
 def steps_document(record: EpisodeRecord) -> bytes:
     """The file of what was said and done."""
     episode = record.episode

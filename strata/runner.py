@@ -17,7 +17,7 @@ from strata.compose import Parts, build_memory, open_parts
 from strata.config import RunSettings, results_folder
 from strata.episode import TROUBLE, Agent, memory_at_work, outcome_of, run_episode
 from strata.errors import DataError, Paused, StrataError, UsageError
-from strata.ledger import MANIFEST, MARKER, read_ledger, read_object
+from strata.ledger import MANIFEST, MARKER, read_ledger, read_sealed
 from strata.lines import as_values
 from strata.metering import MeteredBackbone, MeteredEmbedder, Stopwatch
 from strata.plan import Plan, Source, describe_embedder, make_plan
@@ -264,14 +264,14 @@ def _source(settings: RunSettings) -> Source | None:
     ledger = read_ledger(folder)
     if not any("delta" in line["files"] for line in ledger.lines):
         raise DataError(f"memory.init_from={settings.init_from}: this run has stored no memory.")
-    return Source(str(read_object(folder / MANIFEST)["run_id"]), ledger)
+    return Source(str(read_sealed(folder / MANIFEST)["run_id"]), ledger)
 
 
 def _check_source(source: Source | None, plan: Plan, settings: RunSettings, parts: Parts) -> None:
     """Refuse a memory of another method or with another embedder's vectors."""
     if source is None:
         return
-    made = read_object(source.ledger.folder / MANIFEST)
+    made = read_sealed(source.ledger.folder / MANIFEST)
     mine = {"memory": plan.manifest["memory"]["name"], "embedder": describe_embedder(settings, parts.embedder)}
     theirs = {"memory": made["memory"]["name"], "embedder": made["embedder"]}
     for key, value in mine.items():

@@ -35,8 +35,8 @@ from strata.durable import (
     writing,
 )
 from strata.errors import CorruptStateError, RunConflictError
-from strata.ledger import EPISODES, EVENTS, FINAL, MANIFEST, MARKER, Ledger, read_ledger, read_object, verify_file
-from strata.lines import Line, chain, decisions, episode_line, read_usage, render_line, steps_document
+from strata.ledger import EPISODES, EVENTS, FINAL, MANIFEST, MARKER, Ledger, read_ledger, read_sealed, verify_file
+from strata.lines import Line, chain, decisions, episode_line, read_usage, render_line, sealed, steps_document
 from strata.plan import Plan, differences
 from strata.provenance import host_facts
 from strata.types import EpisodeRecord, Json, MemoryReport, Usage
@@ -85,8 +85,8 @@ class RunStore:
         path = self.folder / MARKER
         if not path.exists():
             return False
-        marker = read_object(path)
-        if marker.get("check") != self.ledger.check:
+        marker = read_sealed(path)
+        if marker["check"] != self.ledger.check:
             raise CorruptStateError(f"{path}: does not fit {EPISODES}; one of the two was damaged or edited.")
         if marker["final"] is not None:
             verify_file(self.folder, marker["final"])
@@ -145,7 +145,7 @@ class RunStore:
             "final": entry,
             "notes": list(notes),
         }
-        self._write(MARKER, dumps(marker).encode() + b"\n")
+        self._write(MARKER, sealed(marker))
         sync_folder(self.folder)
 
     def reopen(self) -> None:
@@ -197,7 +197,7 @@ class RunStore:
         timings = self.folder / TIMINGS
         if timings.exists() and not read_file(timings).endswith(b"\n"):
             append_file(timings, b"\n", size=timings.stat().st_size)
-        text = dumps(dict(self.manifest)).encode() + b"\n"
+        text = sealed(self.manifest)
         path = self.folder / MANIFEST
         if not path.exists() or read_file(path) != text:
             replace_file(path, text)
@@ -233,7 +233,7 @@ def _reconcile(folder: Path, plan: Plan, planned: int, ledger: Ledger, *, accept
         if ledger.lines:
             raise CorruptStateError(f"{path}: missing, but there are committed episodes. Restore it from a copy.")
         return plan.manifest_for(planned, ())
-    old = read_object(path)
+    old = read_sealed(path)
     hard, soft = differences(old, plan.manifest_for(planned, ()))
     if hard or (soft and not accept_changes):
         hint = "" if hard else " To go on all the same, noted in the run: accept_changes=true."

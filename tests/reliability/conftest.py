@@ -23,3 +23,10 @@ def tmp_path() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(dir=shared if os.access(shared, os.W_OK) else None))
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture(autouse=True)
+def _quick_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts about the machine and packages cost tens of milliseconds a run and are tested elsewhere."""
+    monkeypatch.setattr("strata.store.host_facts", dict)
+    monkeypatch.setattr("strata.plan.package_versions", dict)
