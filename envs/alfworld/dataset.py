@@ -56,10 +56,10 @@ def split_folder(data: Path, split: str) -> Path:
     for folder in (data / split, data / "json_2.1.1" / split):
         if folder.is_dir():
             return folder
-    state = "has neither folder" if data.is_dir() else "does not exist, so it has none of"
+    state = "" if data.is_dir() else " does not exist, so it"
     raise DataError(
-        f"ALFWorld data: {data} {state} {split}, json_2.1.1/{split}. Run `alfworld-download`, point env.data (or "
-        f"ALFWORLD_DATA) at its folder, or empty it for generated games."
+        f"ALFWorld data: {data}{state} has neither {split}/ nor json_2.1.1/{split}/. Run `alfworld-download`, point "
+        f"env.data (or ALFWORLD_DATA) at its folder, or empty it for generated games."
     )
 
 

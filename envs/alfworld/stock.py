@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ class StockEngine:
         self._env: Any = AlfredInfos(AlfredDemangler(PddlEnv(infos), shuffle=False))
 
     def load(self, file: Path) -> None:
-        """Read and translate a game."""
-        self._env.load(str(file))
+        """Read and translate a game. Given a path, the stock engine leaves the file open; so it gets the content."""
+        self._env.load(json.loads(file.read_bytes()))
 
     def reset(self) -> Moment:
         """Start the loaded game."""

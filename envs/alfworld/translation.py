@@ -11,7 +11,6 @@ import contextlib
 import logging
 import os
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -122,16 +121,15 @@ class TranslationCache:
         )
 
     def _write(self, path: Path, translation: Translation) -> None:
-        blob = zlib.compress(pack(asdict(translation)), 6)
+        scratch = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(blob)
-            Path(file.name).replace(path)
+            scratch.write_bytes(zlib.compress(pack(asdict(translation)), 6))
+            scratch.replace(path)
         except OSError as error:
-            _log.warning(
-                "ALFWorld: the translation cannot be kept in %s (%s)", path.parent, os.strerror(error.errno or 0)
-            )
+            _log.warning("ALFWorld: a translation cannot be kept in %s (%s)", path.parent, error.strerror or error)
+            with contextlib.suppress(OSError):
+                scratch.unlink()
 
 
 def _initial_facts(init: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
