@@ -15,6 +15,9 @@ from strata.types import Json, Message, Reply, Sampling, Usage
 
 _FIELD = re.compile(r"^- (\w+) \((text|list of text|list of number|yes or no)\):(.*)$", re.MULTILINE)
 
+_TASK = re.compile(r"^Task: (.*)$", re.MULTILINE)
+_CHOICES = re.compile(r"\w+(, \w+)*( or | and |, )\w+")
+
 Spoiler = Callable[[str], "Reply | Exception"]
 """Takes the valid reply and gives what arrives instead: another reply, or an error to raise."""
 
@@ -72,11 +75,15 @@ def _value(name: str, kind: str, hint: str, prompt: str) -> Json:
     if kind == "yes or no":
         return True
     if kind == "list of number":
-        return [1]
+        return []
     if name in ("decision", "kinds"):
-        options = re.findall(r"[`\"']([\w:* -]+)[`\"']", hint) or re.findall(r"\b\w+\b", hint)
-        return options[:1] if kind == "list of text" else "".join(options[:1])
-    words = f"{name} {digest(prompt)[:6]} in one sentence"
+        found = _CHOICES.search(hint)
+        options = re.split(r", | or | and ", found[0]) if found else hint.split()
+        return options if kind == "list of text" else options[0]
+    if name == "tags":
+        return ["op:put", "obj:apple"]
+    task = _TASK.search(prompt)
+    words = f"{name} {digest(prompt)[:6]} of: {task[1] if task else 'a task'}"
     return [words, "take {object} from {place}"] if kind == "list of text" else words
 
 
@@ -105,6 +112,6 @@ READABLE: dict[str, Spoiler] = {
 def _hostile(fields: dict[str, Json]) -> dict[str, Json]:
     spoiled: dict[str, Json] = dict(fields)
     for name, value in fields.items():
-        if name not in ("decision", "kinds") and not isinstance(value, bool) and value != [1]:
+        if name not in ("decision", "kinds", "tags") and not isinstance(value, bool) and value != []:
             spoiled[name] = [HOSTILE_TEXT] if isinstance(value, list) else HOSTILE_TEXT
     return spoiled

@@ -36,7 +36,7 @@ def test_i1_task_is_never_shown_its_own_record(candidate, make):
     play(memory, [sample_episode(0, task=7), sample_episode(1, task=8), sample_episode(2, task=7)])
     context = memory.retrieve(sample_view(7), START)
     assert context.item_ids == ("r1",)
-    assert "shelf 1" in context.text or "in one sentence" in context.text
+    assert "shelf 1" in context.text or "lesson" in context.text
     assert memory.retrieve(sample_view(8), START).item_ids in (("r0", "r2"), ("r2", "r0"))
 
 
