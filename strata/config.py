@@ -26,22 +26,13 @@ LOCAL_KEYS = frozenset(
 )
 """Top-level keys that cannot change a number, or that the identity holds in another form (prompts, train)."""
 LOCAL_GROUP_KEYS = frozenset(
-    {
-        "api_base",
-        "api_key_env",
-        "cache_dir",
-        "concurrency",
-        "init_from",
-        "label",
-        "max_retries",
-        "requests_per_minute",
-        "timeout",
-        "tokens_per_minute",
-    }
+    {"api_base", "api_key_env", "batch_size", "cache_dir", "init_from", "label", "max_retries", "timeout"}
 )
-"""Keys of the groups that cannot change a number: places, time-outs, retry policy, rates."""
+"""Keys of the groups, at any depth, that cannot change a number: places, time-outs, retries, names for display."""
 PATH_KEYS = frozenset({"data"})
-"""Keys of the groups that name a place whose content is hashed elsewhere: whether one is named counts, not which."""
+"""Keys that name a place whose content is hashed elsewhere: whether one is given counts, not which."""
+FILE_KEYS = frozenset({"file"})
+"""Keys that name a file of the user's: its content counts, not its name."""
 _FROM_ENVIRONMENT = "${oc.env:"
 
 
@@ -187,18 +178,21 @@ def read_run_settings(config: DictConfig) -> RunSettings:
     """
     raw = OmegaConf.to_container(config, resolve=False)
     values, written = _resolved(config), _resolved(OmegaConf.create(_escape(raw)))
-    for key, value in _leaves(recorded_config(written)):
+    for key, value in _leaves(recorded_config(_without_files(written))):
         if isinstance(value, str) and _FROM_ENVIRONMENT in value:
             raise UsageError(f"{key}={value}: only paths may come from an environment variable. Write the value.")
     return read_settings(RunSettings, values, where="config")
 
 
 def recorded_config(values: Mapping[str, Json]) -> dict[str, Json]:
-    """The part of a configuration that counts for the identity and is written to the run directory."""
+    """The part of a configuration that counts for the identity and is written to the run directory.
+
+    Raises UsageError when a file that counts by its content cannot be read.
+    """
     kept: dict[str, Json] = {key: value for key, value in values.items() if key not in LOCAL_KEYS}
     for group in GROUPS:
         if isinstance(kept.get(group), Mapping):
-            kept[group] = _recorded_group(kept[group])
+            kept[group] = _recorded_group(kept[group], group)
     if isinstance(kept.get("budget"), Mapping):
         kept["budget"] = {key: value for key, value in kept["budget"].items() if not key.startswith("run_")}
     return kept
@@ -229,11 +223,27 @@ def as_mapping(settings: RunSettings) -> dict[str, Json]:
     return {name: _unfold(getattr(settings, name)) for name in RunSettings.__dataclass_fields__}
 
 
-def _recorded_group(values: Mapping[str, Json]) -> dict[str, Json]:
-    kept = {key: value for key, value in values.items() if key not in LOCAL_GROUP_KEYS}
-    for key in PATH_KEYS & set(kept):
-        kept[key] = None if kept[key] is None else "given"
+def _recorded_group(values: Mapping[str, Json], where: str) -> dict[str, Json]:
+    kept: dict[str, Json] = {}
+    for key, value in values.items():
+        if key in LOCAL_GROUP_KEYS:
+            continue
+        if isinstance(value, Mapping):
+            kept[key] = _recorded_group(value, f"{where}.{key}")
+        elif key in PATH_KEYS:
+            kept[key] = None if value is None else "given"
+        elif key in FILE_KEYS and isinstance(value, str):
+            kept[key] = _content(value, f"{where}.{key}")
+        else:
+            kept[key] = value
     return kept
+
+
+def _content(path: str, where: str) -> str:
+    try:
+        return f"sha256 {digest(Path(path).expanduser().read_bytes())}"
+    except OSError as error:
+        raise UsageError(f"{where}={path}: cannot be read ({error.strerror}).") from error
 
 
 def _unfold(value: Any) -> Json:
@@ -254,6 +264,13 @@ def _escape(value: Json) -> Json:
     if isinstance(value, list):
         return [_escape(item) for item in value]
     return value.replace(_FROM_ENVIRONMENT, "\\" + _FROM_ENVIRONMENT) if isinstance(value, str) else value
+
+
+def _without_files(value: Json) -> Json:
+    """What names a path may come from the environment."""
+    if isinstance(value, dict):
+        return {key: _without_files(item) for key, item in value.items() if key not in FILE_KEYS}
+    return value
 
 
 def _leaves(value: Json, key: str = "") -> list[tuple[str, Json]]:

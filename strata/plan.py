@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from strata.canonical import digest, dumps
 from strata.compose import Parts
@@ -76,7 +75,7 @@ def make_plan(settings: RunSettings, parts: Parts, source: Source | None) -> Pla
         "memory": {"name": settings.memory["name"], "label": settings.memory.get("label") or settings.memory["name"]},
         "env": {"name": settings.env["name"], "max_steps": parts.environment.max_steps, "guide": guide},
         "backbone": {"name": settings.backbone["name"]},
-        "embedder": describe_embedder(settings, parts.embedder),
+        "embedder": {"name": settings.embedder["name"], "dimension": parts.embedder.dimension},
         "seed": settings.seed,
         "split": str(settings.env.get("split") or ""),
         "source": source.describe() if source else None,
@@ -104,13 +103,6 @@ def guide_digest(guide: EnvironmentGuide) -> str:
     """Hash of what the agent is told about the world."""
     grammar = guide.grammar
     return digest(dumps([guide.description, grammar.templates, grammar.irreversible, guide.hints]))
-
-
-def describe_embedder(settings: RunSettings, embedder: Any) -> dict[str, Json]:
-    """Name, dimension and, where the embedder states it, what else its vectors depend on."""
-    described = {"name": settings.embedder["name"], "dimension": embedder.dimension}
-    fingerprint = getattr(embedder, "fingerprint", None)
-    return {**described, "fingerprint": fingerprint} if isinstance(fingerprint, str) else described
 
 
 def differences(old: Mapping[str, Json], new: Mapping[str, Json]) -> tuple[list[str], list[str]]:

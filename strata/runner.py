@@ -20,7 +20,7 @@ from strata.errors import DataError, Paused, StrataError, UsageError
 from strata.ledger import MANIFEST, MARKER, read_ledger, read_sealed
 from strata.lines import as_values
 from strata.metering import MeteredBackbone, MeteredEmbedder, Stopwatch
-from strata.plan import Plan, Source, describe_embedder, make_plan
+from strata.plan import Plan, Source, make_plan
 from strata.progress import Display, Tally
 from strata.store import RunStore
 from strata.types import EpisodeRecord, MemoryReport, Task
@@ -49,7 +49,7 @@ def run_pass(settings: RunSettings, *, show: Display, sleep: Callable[[float], N
     source = _train(settings, show, sleep) if settings.protocol == "offline" else _source(settings)
     with open_parts(settings) as parts:
         plan = make_plan(settings, parts, source)
-        _check_source(source, plan, settings, parts)
+        _check_source(source, plan)
         players = _Players(settings, parts)
         folder = results_folder(settings) / plan.run_id
         with RunStore.open(folder, plan, limit=settings.limit, accept_changes=settings.accept_changes) as store:
@@ -267,13 +267,15 @@ def _source(settings: RunSettings) -> Source | None:
     return Source(str(read_sealed(folder / MANIFEST)["run_id"]), ledger)
 
 
-def _check_source(source: Source | None, plan: Plan, settings: RunSettings, parts: Parts) -> None:
-    """Refuse a memory of another method or with another embedder's vectors."""
+def _check_source(source: Source | None, plan: Plan) -> None:
+    """Refuse a memory of another method, or one whose vectors are another embedder's."""
     if source is None:
         return
     made = read_sealed(source.ledger.folder / MANIFEST)
-    mine = {"memory": plan.manifest["memory"]["name"], "embedder": describe_embedder(settings, parts.embedder)}
-    theirs = {"memory": made["memory"]["name"], "embedder": made["embedder"]}
-    for key, value in mine.items():
-        if theirs[key] != value:
-            raise UsageError(f"{source.run_id} was made with {key} {theirs[key]}, this run has {value}.")
+    pairs = {
+        "memory": (made["memory"]["name"], plan.manifest["memory"]["name"]),
+        "embedder": (made["config"]["embedder"], plan.manifest["config"]["embedder"]),
+    }
+    for key, (theirs, mine) in pairs.items():
+        if theirs != mine:
+            raise UsageError(f"{source.run_id} was made with {key} {theirs}, this run has {mine}.")

@@ -126,6 +126,23 @@ def test_a_path_counts_by_being_given_not_by_its_name() -> None:
     assert here == there != identity(env={"data": None})
 
 
+def test_a_file_counts_by_its_content_not_by_its_name(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("heat: cool")
+    two.write_text("heat: cool")
+
+    def recorded(path: Path) -> Any:
+        return recorded_config({"memory": {"contrast": {"file": str(path)}}})
+
+    assert recorded(one) == recorded(two)
+    assert str(tmp_path) not in str(recorded(one))
+    two.write_text("melt: freeze")
+    assert recorded(one) != recorded(two)
+    two.unlink()
+    with pytest.raises(UsageError, match=r"memory\.contrast\.file=.*two: cannot be read"):
+        recorded(two)
+
+
 def test_the_name_of_a_run_can_be_read() -> None:
     name = identity(backbone={"name": "openai/gpt 5"})
     assert name.startswith("lessons-counting-openai_gpt_5-s0-")
