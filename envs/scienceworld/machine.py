@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import weakref
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import envs._parent_death
 from envs.scienceworld.java import FLAGS, Java, java_environ
@@ -30,7 +31,8 @@ from strata.errors import DataError, EnvironmentFailure, EnvironmentTimeout
 T = TypeVar("T")
 _INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 _START_SECONDS = 120.0
-_TAIL_BYTES = 2000
+_LAST_WORDS = "stderr.txt"
+_TAIL_CHARACTERS = 2000
 
 
 class Machine:
@@ -42,9 +44,9 @@ class Machine:
     def __init__(self, java: Java, *, timeout: float) -> None:
         """Start it. `timeout` bounds each call, in seconds. Raises EnvironmentFailure, EnvironmentTimeout."""
         self._timeout = timeout
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = _start(java, self._errors)
-        self._end = weakref.finalize(self, _end, self._process, self._errors)
+        self._folder = tempfile.TemporaryDirectory(prefix="scienceworld-")
+        self._process = _start(java, Path(self._folder.name))
+        self._end = weakref.finalize(self, _end, self._process, self._folder)
         self._wire: Wire | None = None
         try:
             port, token = self._greeting()
@@ -115,7 +117,7 @@ class Machine:
             # It is dying; its status and last words say why.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=5)
-        status, tail = self._process.poll(), _tail(self._errors)
+        status, tail = self._process.poll(), _tail(Path(self._folder.name))
         self.close()
         gone = f"; the Java machine ended with status {status}" if status is not None else ""
         said = f" It said: {tail}" if tail else ""
@@ -144,40 +146,45 @@ def jar_digest() -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _start(java: Java, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(java: Java, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a machine that works, and writes what it has to say, in `folder`."""
     from py4j.java_gateway import find_jar_path
 
     server = find_jar_path()
     if not server:
         raise DataError("py4j's Java part is missing from this Python environment. Install it anew: `make setup`.")
+    # The engine reads this file, and writes it when it meets a type of thing that is not in it.
+    shutil.copy(engine_jar().with_name("object_type_ids.tsv"), folder)
     command = [str(java.program), *FLAGS, "-classpath", os.pathsep.join([server, str(engine_jar())])]
     command += ["py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"]
     if threading.current_thread() is threading.main_thread():
         command = [sys.executable, "-I", "-S", envs._parent_death.__file__, str(os.getpid()), *command]
     try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=java_environ(os.environ),
-            # Ctrl-C is for us: a machine that it ended first would spoil the episode that is being finished.
-            start_new_session=True,
-        )
+        with (folder / _LAST_WORDS).open("wb") as errors:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=folder,
+                env=java_environ(os.environ),
+                # Ctrl-C is for us: a machine that it ended first would spoil the episode that is being finished.
+                start_new_session=True,
+            )
     except OSError as error:
         raise EnvironmentFailure(f"ScienceWorld: {java.program} cannot be started: {error}.") from error
 
 
-def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[str]) -> None:
     process.kill()
     process.wait()
-    for stream in (process.stdin, process.stdout, errors):
+    for stream in (process.stdin, process.stdout):
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
+    folder.cleanup()
 
 
-def _tail(errors: IO[bytes]) -> str:
-    size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - _TAIL_BYTES))
-    return errors.read().decode(errors="replace").strip()
+def _tail(folder: Path) -> str:
+    text = (folder / _LAST_WORDS).read_text(encoding="utf-8", errors="replace")
+    return text[-_TAIL_CHARACTERS:].strip()

@@ -35,7 +35,7 @@ class Wire:
     def __init__(self, port: int, token: str, timeout: float) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout)
         self._answers = self._socket.makefile("rb")
-        self._ask("A\n" + token + "\n")
+        self._ask("A\n" + token + "\n", end="")
 
     def new(self, name: str, *arguments: str | int | bool | Reference) -> Reference:
         """Make an object of the Java class `name`."""
@@ -54,8 +54,8 @@ class Wire:
             self._answers.close()
             self._socket.close()
 
-    def _ask(self, command: str) -> Value | Reference:
-        self._socket.sendall((command + "e\n").encode(errors="replace"))
+    def _ask(self, command: str, end: str = "e\n") -> Value | Reference:
+        self._socket.sendall((command + end).encode(errors="replace"))
         answer = self._answers.readline()
         if not answer.endswith(b"\n"):
             raise ConnectionResetError("the connection was closed")
