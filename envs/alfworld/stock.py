@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from envs.alfworld.engine import Moment
+from envs.alfworld.package import load_alfworld
 
 
 class StockEngine:
     """`PddlEnv` with the wrappers that alfworld's own `AlfredTWEnv` puts around it."""
 
     def __init__(self) -> None:
+        load_alfworld()
         import textworld
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
         from textworld.envs.pddl import PddlEnv

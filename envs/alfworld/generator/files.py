@@ -14,6 +14,7 @@ from envs.alfworld.generator.goals import Draft, Goal
 from envs.alfworld.generator.layout import Layout, furnish
 from envs.alfworld.generator.walkthrough import construct
 from envs.alfworld.names import shown_names
+from envs.alfworld.package import load_alfworld
 from strata.types import Json
 
 _SPELLING = {"|": "_bar_", "+": "_plus_", "-": "_minus_", ".": "_dot_"}
@@ -33,6 +34,7 @@ class Composer:
     """Turns drafts into files. Pure: a draft gives the same bytes wherever it is composed."""
 
     def __init__(self) -> None:
+        load_alfworld()
         from alfworld.gen import goal_library
 
         self.household = Household()

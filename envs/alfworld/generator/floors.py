@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from envs.alfworld.package import load_alfworld
+
 _ADDED = {"StoveBurner": 4, "Drawer": 3, "Shelf": 2, "TowelHolder": 1, "HandTowelHolder": 1}
 """How many of a kind stand in a room whose plan names the kind but gives no position. Others: one."""
 
@@ -58,6 +60,7 @@ class Household:
     """The rules that hold in every room, and the rooms."""
 
     def __init__(self) -> None:
+        load_alfworld()
         from alfworld.gen import constants
 
         movable = constants.MOVABLE_RECEPTACLES_SET
