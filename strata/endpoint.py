@@ -93,8 +93,10 @@ class Endpoint:
         return f"{self.model} at {self.api_base or 'its provider'}"
 
 
-def check_address(api_base: str | None, timeout: float, max_retries: int) -> None:
-    """Raises ValueError naming the setting that cannot be meant."""
+def check_address(api_base: str | None, api_key_env: str | None, timeout: float, max_retries: int) -> None:
+    """Raises ValueError naming the setting that cannot be meant. What may be a key is not repeated."""
+    if api_key_env is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,63}", api_key_env):
+        raise ValueError("api_key_env: give the name of an environment variable, such as MY_KEY, not the key itself.")
     if api_base is not None and urlsplit(api_base).scheme not in ("http", "https"):
         raise ValueError(f"api_base={api_base}: must be an http or https address.")
     if api_base is not None and "@" in api_base:

@@ -114,7 +114,7 @@ def _attempt(work: Callable[[], None]) -> tuple[int, str]:
 def _refuse_added_keys(arguments: list[str]) -> None:
     """Only keys that a configuration file declares can be given, so that no secret gets into one."""
     for argument in arguments:
-        if argument.startswith("+") and not argument.lstrip("+").startswith("prompts."):
+        if argument.startswith("+") and not argument.lstrip("+").startswith(("prompts.", "backbone.extra.")):
             key = argument.lstrip("+").partition("=")[0]
             raise UsageError(f"+{key}: keys cannot be added. API keys are read from environment variables alone.")
 

@@ -62,7 +62,7 @@ class LitellmSettings:
     def __post_init__(self) -> None:
         if not self.model.strip():
             raise ValueError("model is not set. Name one, such as backbone.model=openai/gpt-4o-mini.")
-        check_address(self.api_base, self.timeout, self.max_retries)
+        check_address(self.api_base, self.api_key_env, self.timeout, self.max_retries)
         taken = sorted(_RESERVED & set(self.extra))
         if {"headers", "extra_headers"} & set(self.extra):
             raise ValueError(

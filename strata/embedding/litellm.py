@@ -41,7 +41,7 @@ class LitellmEmbedderSettings:
             raise ValueError("model is not set. Name one, such as embedder.model=openai/text-embedding-3-small.")
         if self.dimension < 1 or self.batch_size < 1:
             raise ValueError("dimension and batch_size must be at least 1.")
-        check_address(self.api_base, self.timeout, self.max_retries)
+        check_address(self.api_base, self.api_key_env, self.timeout, self.max_retries)
 
 
 class LitellmEmbedder:

@@ -503,6 +503,7 @@ def test_missing_key_variable_is_named_before_any_call(monkeypatch):
         ({"model": " "}, "model is not set"),
         ({"model": "openai/m", "api_base": "localhost:8000"}, "http or https address"),
         ({"model": "openai/m", "api_base": "http://me:pw@localhost/v1"}, "user name or password"),
+        ({"model": "openai/m", "api_key_env": SECRET}, "not the key itself"),
         ({"model": "openai/m", "timeout": 0}, "timeout=0"),
         ({"model": "openai/m", "max_retries": -1}, "max_retries=-1"),
         ({"model": "openai/m", "extra": {"temperature": 1}}, "extra.temperature"),
@@ -512,11 +513,12 @@ def test_missing_key_variable_is_named_before_any_call(monkeypatch):
         ({"model": "openai/m", "price": {"kind": "known", "input": -1, "output": 1}}, "at least 0"),
         ({"model": "openai/m", "temperature": 1}, "backbone.temperature: unknown key"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_wrong_configuration_is_a_usage_error(config, message):
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=message) as caught:
         LitellmBackbone.build(config, seed=0)
+    assert SECRET not in str(caught.value)
 
 
 GUARDED = """
