@@ -71,9 +71,11 @@ def describe_open(run: Run) -> str:
 def resume_command(run: Run) -> str:
     """The command that goes on with a run, as far as the manifest tells it."""
     manifest = run.manifest
+    preset = manifest.config.get("backbone.preset")
+    backbone = f"simulated backbone.preset={preset}" if preset else manifest.backbone
     return (
-        f"python scripts/run.py memory={manifest.memory} env={manifest.env} backbone={manifest.backbone} "
-        f"seed={manifest.seed} results_dir={run.folder.parent} (and the other overrides it was started with)"
+        f"python scripts/run.py memory={manifest.memory} env={manifest.env} backbone={backbone} seed={manifest.seed} "
+        f"results_dir={run.folder.parent} and the other overrides it was started with (see its manifest.json)"
     )
 
 

@@ -26,7 +26,7 @@ class RunWriter:
     label: str = ""
     env: str = "alfworld"
     split: str = "valid_unseen"
-    backbone: str = "simulated"
+    backbone: str = "sim_pro"
     preset: str | None = "sim_pro"
     seed: int = 0
     simulated: bool = True

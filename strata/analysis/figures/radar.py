@@ -141,7 +141,7 @@ def _draw_axes(axes: PolarAxes, panel: Panel, theme: Theme) -> None:
     axes.set_rlabel_position(math.degrees(angles[0] + math.pi / len(angles)) if angles else 0)
     axes.annotate(
         f"floor {panel.floor:g}", xy=(0.5, 0.5), xycoords="axes fraction", xytext=(0, -3), textcoords="offset points",
-        ha="center", va="top", size=7, color=theme.text, zorder=5,
+        ha="center", va="top", size=7, color=theme.text, zorder=1.6,
         bbox={"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": "none", "alpha": 0.75},
     )  # fmt: skip
     axes.grid(color=theme.grid, linewidth=0.6)
@@ -162,7 +162,10 @@ def _draw_axes(axes: PolarAxes, panel: Panel, theme: Theme) -> None:
 
 
 def _draw_series(axes: PolarAxes, panel: Panel, series: Series, style: Style, theme: Theme) -> None:
-    """The polygon; where a point is missing the line is interrupted, never drawn to the centre."""
+    """The polygon; where a point is missing the line is interrupted, never drawn to the centre.
+
+    Thin lines lie over thick ones, so that none hides another.
+    """
     angles = _angles(len(panel.categories))
     radii = {at: panel.drawn(point.value) for at, point in enumerate(series.points) if point.value is not None}
     for path in _unbroken(radii, len(angles)):
@@ -170,6 +173,7 @@ def _draw_series(axes: PolarAxes, panel: Panel, series: Series, style: Style, th
             [angles[at] for at in path],
             [radii[at] for at in path],
             clip_on=False,
+            zorder=4 - style.width / 10,
             gid=f"{panel.column.key}/{series.name}",
             **_line(style, theme),
         )
@@ -196,7 +200,7 @@ def _line(style: Style, theme: Theme) -> dict[str, Any]:
         "linewidth": style.width,
         "linestyle": (0, style.dashes) if style.dashes else "-",
         "marker": style.marker,
-        "markersize": 5,
+        "markersize": 3 + 1.6 * style.width,
         "markeredgecolor": theme.ground,
         "markeredgewidth": 0.5,
     }

@@ -66,9 +66,11 @@ def _environment(table: Table, grid: Grid) -> str:
     banner = [rf"\textbf{{{escape(table.banner)}}}"] if table.banner else []
     caption = " ".join([*banner, f"{escape(table.title)}.", f"{escape(grid.caption)}."])
     rows = [" & ".join(map(_cell, row)) + r" \\ \addlinespace" for row in grid.rows]
+    # Over both columns of a two-column page when it is wide.
+    name = "table*" if len(grid.head) > 6 else "table"
     return "\n".join(
         [
-            r"\begin{table}",
+            rf"\begin{{{name}}}",
             rf"\caption{{{caption}}}",
             r"\centering\scriptsize\setlength{\tabcolsep}{4pt}",
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
@@ -79,7 +81,7 @@ def _environment(table: Table, grid: Grid) -> str:
             *rows,
             r"\bottomrule",
             r"\end{tabular}}",
-            r"\end{table}",
+            rf"\end{{{name}}}",
         ]
     )
 
