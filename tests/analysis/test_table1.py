@@ -94,7 +94,7 @@ def test_an_unfinished_run_is_refused_and_the_message_says_how_to_go_on(make_run
         table()
     message = str(refusal.value)
     assert "the-open-one: 7 of 10 scored, 1 ended by env_error, 2 not run yet" in message
-    assert "python scripts/run.py memory=strata env=alfworld backbone=simulated backbone.preset=sim_pro seed=2" in message
+    assert "run.py memory=strata env=alfworld backbone=simulated backbone.preset=sim_pro seed=2" in message
     assert "allow_partial=true" in message
     assert "no_memory" not in message
 
