@@ -22,7 +22,10 @@ from strata.types import Json
 
 GROUPS = ("memory", "env", "backbone", "embedder")
 LOCAL_KEYS = frozenset(
-    {"accept_changes", "limit", "on_error", "progress", "prompts", "results_dir", "retry", "snapshot_every", "train"}
+    {
+        *("accept_changes", "limit", "on_error", "progress", "prompts", "results_dir", "retry", "snapshot_every"),
+        *("tracking", "train"),
+    }
 )
 """Top-level keys that cannot change a number, or that the identity holds in another form (prompts, train)."""
 LOCAL_GROUP_KEYS = frozenset(
@@ -135,6 +138,7 @@ class RunSettings:
     progress: Literal["auto", "rich", "plain", "none"] = setting(
         "auto", "Display on stderr: a live bar on a terminal, plain lines otherwise."
     )
+    tracking: Literal["none", "wandb"] = setting("none", "wandb: also send running totals to Weights & Biases.")
     budget: BudgetSettings = setting(BudgetSettings(), "Caps on money and tokens.")
     agent: AgentSettings = setting(AgentSettings(), "The agent.")
     retry: RetrySettings = setting(RetrySettings(), "Trouble that is not the agent's doing.")

@@ -27,8 +27,9 @@ from omegaconf.errors import OmegaConfBaseException
 from strata.config import RunSettings, read_run_settings
 from strata.durable import make_folder, replace_file
 from strata.errors import StrataError, UsageError
-from strata.progress import open_display
+from strata.progress import Display, open_display
 from strata.runner import run_pass
+from strata.tracking import Tracked
 
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config)[^']*'([^']+)'|Key '([^']+)' is not in struct")
@@ -90,7 +91,8 @@ def command_line(main: Callable[[], None]) -> int:
 
 
 def _run(settings: RunSettings, *, alone: bool) -> None:
-    with closing(open_display(settings.progress, sys.stderr, alone=alone)) as show:
+    show: Display = open_display(settings.progress, sys.stderr, alone=alone)
+    with closing(show if settings.tracking == "none" else Tracked(show, settings)) as show:
         result = run_pass(settings, show=show)
     if result.unscored:
         raise StrataError(

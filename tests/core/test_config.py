@@ -80,6 +80,7 @@ SAME_RUN = {
     "snapshot_every": 9,
     "accept_changes": True,
     "progress": "plain",
+    "tracking": "wandb",
     "results_dir": "elsewhere",
     "budget": {"run_cost": 1.0, "run_tokens": 9},
     "retry": {"attempts": 1},

@@ -4,7 +4,8 @@
 
 The settings: `folder` to work in, `points` (what is counted: `system` calls, `parts` of the run, or both), `start`
 (changes of the run that stands before the kill, or null), `changes` of the run that is killed, `stride` (only every
-n-th point).
+n-th point). Changes are keys of the run; the only key `overrides` stands for the project's own configuration with these
+overrides, so that the real parts are run.
 
 A process that has everything imported forks a child for each point. The child counts its calls and sends itself
 SIGKILL at the chosen one: before it, or, for a write, half-way through it. A second child resumes; the bytes of its run
@@ -27,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "core" / "doubles")
 import harness_doubles as doubles
 
 from strata import plan, store
+from strata.config import RunSettings, read_run_settings
 from strata.runner import run_pass
 
 SYSTEM = [(os, name) for name in ("open", "write", "fsync", "replace", "unlink", "mkdir", "ftruncate")]
@@ -59,7 +61,17 @@ def arm(points: list[tuple[Any, str]], at: int) -> None:
 
 
 def play(results: Path, changes: dict[str, Any]) -> None:
-    run_pass(doubles.run_settings(results, **changes), show=doubles.Said(), sleep=lambda _: None)
+    overrides = changes.get("overrides")
+    settings = composed(results, overrides) if overrides else doubles.run_settings(results, **changes)
+    run_pass(settings, show=doubles.Said(), sleep=lambda _: None)
+
+
+def composed(results: Path, overrides: list[str]) -> RunSettings:
+    """The project's own configuration."""
+    from hydra import compose, initialize_config_dir
+
+    with initialize_config_dir(str(Path(__file__).resolve().parents[2] / "configs"), version_base="1.3"):
+        return read_run_settings(compose("config", [*overrides, f"results_dir={results}"]))
 
 
 def in_child(work: Callable[[], None]) -> int:
@@ -83,8 +95,8 @@ def only_run(results: Path) -> dict[str, bytes]:
 
 
 def main(settings: dict[str, Any]) -> dict[str, Any]:
-    host, packages = store.host_facts(), plan.package_versions()
-    store.host_facts, plan.package_versions = lambda: host, lambda: packages  # slow, and not what is tested here
+    # What is slow, or changes while somebody edits the code, and is not what is tested here.
+    store.host_facts, plan.package_versions, plan.code_digests = dict, dict, lambda _: {}
     folder, changes = Path(settings["folder"]), settings["changes"]
     points = [point for name in settings["points"] for point in POINTS[name]]
     origin = None

@@ -61,6 +61,13 @@ def test_a_run_that_starts_with_another_runs_memory_keeps_the_promise(tmp_path: 
     assert kill_everywhere(tmp_path, points=["system", "parts"], changes=changes, stride=7)["kills"] > 10
 
 
+@pytest.mark.parametrize("memory", ["flat", "strata"])
+def test_the_real_parts_keep_the_promise(tmp_path: Path, memory: str) -> None:
+    parts = [f"memory={memory}", "env=alfworld", "backbone=simulated", "embedder=wordllama", "env.data=null"]
+    changes = {"overrides": [*parts, "env.per_category=1", "limit=3", "snapshot_every=2"]}
+    assert kill_everywhere(tmp_path, points=["system"], changes=changes, stride=29)["kills"] > 3
+
+
 def command(results: Path, *overrides: str) -> list[str]:
     configs = ROOT / "tests" / "core" / "configs"
     parts = ["memory=lessons", "env=counting", "backbone=hashed", "embedder=length"]
