@@ -33,11 +33,11 @@ def _generate(arguments: Sequence[str], _: Path) -> str:
         return usage(Options)
     options = read_options(Options, arguments)
     out = Path(options.out).expanduser()
-    folder = generate_games(
+    made = generate_games(
         out / "games", out / TRANSLATIONS, split=options.split, seed=options.seed, per_category=options.per_category
     )
-    count = len(list(folder.glob("*/*/game.tw-pddl")))
-    return f"{count} games in {folder}\nPlay them with env.data={folder.parent} env.split={options.split}"
+    play = f"env.data={made.folder.parent} env.split={options.split}"
+    return f"{len(made.ids)} games in {made.folder}\nPlay them with {play}"
 
 
 if __name__ == "__main__":

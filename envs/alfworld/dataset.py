@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,8 +81,8 @@ def type_of(id: str) -> str:
     return id.split("-", 1)[0]
 
 
-def select_games(folder: Path, per_category: int | None) -> GameSet:
-    """Games of a split folder, `per_category` of each type, in the order of their ids.
+def select_games(folder: Path, per_category: int | None, ids: Container[str] | None = None) -> GameSet:
+    """Games of a split folder, `per_category` of each type, in the order of their ids; of `ids` only, if given.
 
     Games that the engine cannot play are left out before the choice is made, as the stock loader does, but listed.
     Raises DataError when no game is left or a file is damaged.
@@ -92,6 +92,7 @@ def select_games(folder: Path, per_category: int | None) -> GameSet:
     hashes: dict[str, str] = {}
     count: Counter[str] = Counter()
     trials = {trial.relative_to(folder).as_posix(): trial for trial in _trials(folder)}
+    trials = {name: trial for name, trial in trials.items() if ids is None or name in ids}
     for name in sorted(trials, key=digest):
         if per_category is not None and count[type_of(name)] >= per_category:
             continue

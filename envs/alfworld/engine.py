@@ -38,8 +38,10 @@ class _Operator(NamedTuple):
     command: str | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Game:
+    """A loaded game. `operators` fills as they are met; it holds for every play of the game."""
+
     translation: Translation
     texts: Texts
     types: Types
@@ -55,29 +57,27 @@ class FastEngine:
         self._grammars = GrammarLibrary()
         self._library: Any = None
         self._game: _Game | None = None
-        self._facts: Facts | None = None
-        self._commands: dict[str, tuple[int, int, _Operator]] = {}
-        self._last: Moment | None = None
+        self._play: _Play | None = None
 
     def load(self, file: Path) -> None:
         """Read a game. Raises DataError naming the file when it is damaged."""
+        import fast_downward
+
         data = read_game(file)
-        library = self._loaded_library()
-        self._game = self._facts = self._last = None
+        if self._library is None:
+            self._library = fast_downward.load_lib()
+        self._game = self._play = None
         # A broken problem text ends in any exception at all inside the translator and the parsers.
         try:
             texts = self._grammars.get(data["grammar"])
-            translation = self._cache.get(data["pddl_domain"], data["pddl_problem"], library)
-            types = Types(translation.types)
-            names = shown_names(
-                {name: translation.objects[name] for _, arguments in translation.facts for name in arguments}
-            )
+            translation = self._cache.get(data["pddl_domain"], data["pddl_problem"], self._library)
+            things = {name: translation.objects[name] for _, arguments in translation.facts for name in arguments}
+            self._game = _Game(translation, texts, Types(translation.types), shown_names(things), {})
         except (Exception, SystemExit) as error:
             raise DataError(
                 f"ALFWorld data: {file} is damaged: its PDDL or grammar cannot be read "
                 f"({type(error).__name__}: {error}). Restore the file from the download (`alfworld-download`)."
             ) from error
-        self._game = _Game(translation, texts, types, names, {})
 
     def templates(self) -> dict[str, str]:
         """Command templates of the loaded game by lower-case action name."""
@@ -85,45 +85,51 @@ class FastEngine:
 
     def reset(self) -> Moment:
         """Start the loaded game from its beginning."""
-        game = self._loaded()
-        self._library.load_sas(game.translation.sas.encode())
-        self._facts = Facts(game.types, game.translation.objects, game.translation.facts)
-        intro = game.texts.symbol("intro", Scene(self._facts, game.names, {}, {}))
-        return self._look(intro)
+        self._play = _Play(self._loaded(), self._library)
+        return self._play.now
 
     def step(self, command: str) -> Moment:
         """Carry out a command. One that is not admissible changes nothing and is answered so."""
-        game, last = self._loaded(), self._last
-        if self._facts is None or last is None:
+        if self._play is None:
             raise EnvironmentFailure("ALFWorld: step() before reset().")
-        chosen = self._commands.get(command.strip())
-        if chosen is None:
-            self._last = last._replace(feedback="Nothing happens.")
-            return self._last
-        number, effects, operator = chosen
-        for name in self._apply(number, effects):
-            true, (predicate, arguments) = read_atom(name)
-            self._facts.change(true, predicate, arguments)
-        scene = Scene(self._facts, game.names, operator.binding, operator.variables)
-        return self._look(game.texts.render(operator.texts.feedback, scene))
+        return self._play.step(command)
 
     def close(self) -> None:
         """Free the task. The library itself stays mapped (1.4 MB): unloading it crashes the process at its end."""
         if self._library is not None:
             self._library.cleanup()
-        self._game = self._facts = self._last = None
+        self._game = self._play = None
 
     def _loaded(self) -> _Game:
         if self._game is None:
             raise EnvironmentFailure("ALFWorld: no game is loaded.")
         return self._game
 
-    def _loaded_library(self) -> Any:
-        import fast_downward
 
-        if self._library is None:
-            self._library = fast_downward.load_lib()
-        return self._library
+class _Play:
+    """One play of a game, from its beginning. The library holds the state; the facts follow it."""
+
+    def __init__(self, game: _Game, library: Any) -> None:
+        self._game = game
+        self._library = library
+        library.load_sas(game.translation.sas.encode())
+        self._facts = Facts(game.types, game.translation.objects, game.translation.facts)
+        self._commands: dict[str, tuple[int, int, _Operator]] = {}
+        self.now = self._look(game.texts.symbol("intro", Scene(self._facts, game.names, {}, {})))
+
+    def step(self, command: str) -> Moment:
+        """See FastEngine.step."""
+        chosen = self._commands.get(command.strip())
+        if chosen is None:
+            self.now = self.now._replace(feedback="Nothing happens.")
+            return self.now
+        number, effects, operator = chosen
+        for name in self._apply(number, effects):
+            true, (predicate, arguments) = read_atom(name)
+            self._facts.change(true, predicate, arguments)
+        scene = Scene(self._facts, self._game.names, operator.binding, operator.variables)
+        self.now = self._look(self._game.texts.render(operator.texts.feedback, scene))
+        return self.now
 
     def _look(self, feedback: str) -> Moment:
         """The moment after a change: what can be done now and whether the goal is reached."""
@@ -135,17 +141,15 @@ class FastEngine:
                 command = self._word(operator.texts, operator.binding, operator.variables)
             self._commands.setdefault(command, (number, effects, operator))
         won = bool(self._library.check_goal())
-        self._last = Moment(feedback, tuple(sorted(self._commands)), int(won), won, won)
-        return self._last
+        return Moment(feedback, tuple(sorted(self._commands)), int(won), won, won)
 
     def _operator(self, name: str) -> _Operator:
-        game = self._loaded()
+        game = self._game
         known = game.operators.get(name)
         if known is None:
             action, *arguments = name.split()
             # An action split by the translator has parameters beyond those in its operators' names.
-            pairs = zip(game.translation.parameters[action], arguments, strict=False)
-            binding: Binding = dict(pairs)
+            binding: Binding = dict(zip(game.translation.parameters[action], arguments, strict=False))
             variables = {placeholder: thing for (placeholder, _), thing in binding.items()}
             texts = game.texts.grammar.commands[action]
             constant = texts.queries.isdisjoint(game.translation.fluents)
@@ -154,9 +158,7 @@ class FastEngine:
         return known
 
     def _word(self, texts: CommandText, binding: Binding, variables: dict[str, str]) -> str:
-        game = self._loaded()
-        assert self._facts is not None
-        return game.texts.render(texts.command, Scene(self._facts, game.names, binding, variables))
+        return self._game.texts.render(texts.command, Scene(self._facts, self._game.names, binding, variables))
 
     def _applicable(self) -> list[tuple[int, int, str]]:
         """Number, number of effects and name of every applicable operator, in the library's order."""
@@ -167,6 +169,7 @@ class FastEngine:
         return [(operator.id, operator.nb_effect_atoms, operator.name) for operator in operators]
 
     def _apply(self, number: int, effects: int) -> list[str]:
+        """Names of the atoms that became true or false."""
         import fast_downward
 
         atoms = (fast_downward.Atom * effects)()

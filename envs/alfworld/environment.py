@@ -100,17 +100,17 @@ class AlfworldEnvironment:
 
 
 def _games(settings: AlfworldSettings) -> GameSet:
-    if settings.data:
-        folder = split_folder(Path(settings.data).expanduser(), settings.split)
-    else:
+    if not settings.data:
         cache = Path(settings.cache_dir).expanduser()
-        folder = generate_games(
+        made = generate_games(
             cache / "games",
             cache / TRANSLATIONS,
             split=settings.split,
             seed=settings.game_seed,
             per_category=settings.per_category,
         )
+        return select_games(made.folder, None, made.ids)
+    folder = split_folder(Path(settings.data).expanduser(), settings.split)
     games = select_games(folder, settings.per_category)
     if games.skipped:
         _log.warning("ALFWorld: games in %s that are not played: %s", folder, _summary(games.skipped))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from envs.alfworld.facts import Binding, Condition, Facts
 from strata.errors import DataError
 
+_KEPT = 8
 _GOAL_RULE = re.compile(r'("task"\s*:\s*\[\s*\{\s*"rhs"\s*:\s*)("(?:[^"\\\n]|\\.)*")(\s*\}\s*\])')
 
 
@@ -115,6 +116,8 @@ class GrammarLibrary:
 
     def _grammar(self, text: str) -> Grammar:
         if text not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
             self._known[text] = Grammar(text)
         return self._known[text]
 

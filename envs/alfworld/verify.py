@@ -123,7 +123,7 @@ def _generated(options: VerifyOptions, cache: Path) -> Path | None:
         split=options.split,
         seed=options.seed,
         per_category=options.per_category,
-    )
+    ).folder
 
 
 @contextmanager

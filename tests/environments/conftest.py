@@ -24,7 +24,7 @@ def generated(alfworld_cache) -> Path:
     """The split folder of six generated games, one of each task type."""
     return generate_games(
         alfworld_cache / "games", alfworld_cache / TRANSLATIONS, split="valid_unseen", seed=0, per_category=1
-    )
+    ).folder
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ def test_official_games_look_the_same_at_every_state(official, fast, stock, numb
     assert result.states >= 20 + 4
 
 
-@pytest.mark.parametrize("number", [0, 2, 5])
+@pytest.mark.parametrize("number", [0, 3])
 def test_generated_games_look_the_same_at_every_state(generated, fast, stock, number) -> None:
     file = sorted(generated.glob("*/*/game.tw-pddl"))[number]
     result = compare(file, fast, stock, walks=1, steps=20, seed=0)
@@ -64,7 +64,8 @@ class Both:
 
 def test_every_place_and_every_treatment_reads_the_same(generated, fast, stock) -> None:
     """A tour of a whole kitchen, then one object is sliced, washed, heated, cooled and looked at."""
-    file = next(iter(sorted(generated.glob("pick_heat*/*/game.tw-pddl"))))
+    kitchens = [file for type in ("heat", "cool") for file in generated.glob(f"pick_{type}*/*/game.tw-pddl")]
+    file = min(kitchens, key=lambda kitchen: kitchen.stat().st_size)
     both = Both(fast, stock, file)
     seen: dict[str, str] = {}
     for going in [command for command in both.now.admissible if command.startswith("go to ")]:

@@ -169,5 +169,5 @@ def test_wrong_settings_are_named() -> None:
 def test_a_task_of_another_split_and_a_step_before_reset_are_refused(environment) -> None:
     with pytest.raises(EnvironmentFailure, match="not a game of split valid_unseen"):
         environment.reset(Task("elsewhere/trial_1", "pick_and_place", "pick_and_place_simple"), seed=0)
-    with pytest.raises(EnvironmentFailure, match="no game is loaded"):
+    with pytest.raises(EnvironmentFailure, match="before reset"):
         environment.step(Action("look"))

@@ -150,8 +150,8 @@ def test_alfworlds_own_environment_loads_every_game_and_is_won_by_the_walkthroug
 
 
 def test_a_second_call_makes_nothing_and_a_damaged_or_missing_file_is_made_anew(generated, alfworld_cache) -> None:
-    def again() -> Path:
-        return generate_games(
+    def again() -> None:
+        generate_games(
             alfworld_cache / "games", alfworld_cache / TRANSLATIONS, split="valid_unseen", seed=0, per_category=1
         )
 
@@ -193,7 +193,10 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path) -> None:
 def test_many_games_are_made_by_several_processes_and_are_the_same(generated, alfworld_cache, tmp_path) -> None:
     """Two of each type are enough for a pool; the translations made before are reused."""
     shutil.copytree(alfworld_cache / TRANSLATIONS, tmp_path / TRANSLATIONS)
-    folder = generate_games(tmp_path / "games", tmp_path / TRANSLATIONS, split="valid_unseen", seed=0, per_category=2)
+    folder, ids = generate_games(
+        tmp_path / "games", tmp_path / TRANSLATIONS, split="valid_unseen", seed=0, per_category=2
+    )
+    assert len(ids) == 12
     made = {path.relative_to(folder): path.read_bytes() for path in folder.glob("*/*/*")}
     assert len(made) == 24
     assert all(made[path.relative_to(generated)] == path.read_bytes() for path in generated.glob("*/*/*"))

@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 from filelock import FileLock
 
@@ -23,6 +24,13 @@ from strata.errors import DataError, StorageError
 _WORTH_A_POOL = 8
 
 
+class Generated(NamedTuple):
+    """The folder of a split, and the ids of the games in it that were asked for."""
+
+    folder: Path
+    ids: frozenset[str]
+
+
 def generate_games(
     folder: Path,
     translations: Path,
@@ -30,8 +38,8 @@ def generate_games(
     split: str,
     seed: int,
     per_category: int | None = None,
-) -> Path:
-    """Make the games of a split that are not there yet, and return the split's folder.
+) -> Generated:
+    """Make those games of a split that are not there yet.
 
     Each is played to success by its constructed walkthrough before it is put in place; its translation is kept for
     the first episode. A file that differs from what the seed gives (another version, an edit) is replaced. Raises
@@ -40,19 +48,22 @@ def generate_games(
     target = folder / f"seed_{seed}" / split
     composer = Composer()
     drafts = list(draft_split(composer.household, split, seed))
-    chosen = choose([draft.id for draft in drafts], per_category)
+    ids = choose([draft.id for draft in drafts], per_category)
+
+    def missing() -> list[Draft]:
+        return [draft for draft in drafts if draft.id in ids and not _is_there(target, composer, draft)]
+
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        with FileLock(target.parent / f"{split}.lock"):
-            missing = [draft for draft in drafts if draft.id in chosen and not _is_there(target, composer, draft)]
-            if missing:
-                _make_all(missing, target, translations)
+        if missing():
+            target.mkdir(parents=True, exist_ok=True)
+            with FileLock(target.parent / f"{split}.lock"):
+                _make_all(missing(), target, translations)
     except OSError as error:
         raise StorageError(
             f"ALFWorld: generated games cannot be kept in {target} ({error.strerror or error}). Free some space or "
             f"point env.cache_dir at another folder."
         ) from error
-    return target
+    return Generated(target, ids)
 
 
 def _is_there(target: Path, composer: Composer, draft: Draft) -> bool:
@@ -64,6 +75,7 @@ def _is_there(target: Path, composer: Composer, draft: Draft) -> bool:
 
 
 def _make_all(missing: list[Draft], target: Path, translations: Path) -> None:
+    """Nothing is missing any more where another process held the lock before."""
     with shown_progress("Generating ALFWorld games") as progress:
         for done, _ in enumerate(_made(missing, target, translations), start=1):
             progress(done, len(missing))
