@@ -87,13 +87,23 @@ class ContrastRule:
     def update(self, graph: Graph, workflow: int) -> tuple[list[int], list[int]]:
         """Make a workflow's edges what the rule says. Returns the partners that came and went, oldest first."""
         node = graph.nodes[workflow]
-        wanted = {other.seq for other in graph.of_type("workflow") if self.holds(node, other)}
+        wanted = {seq for seq in self._candidates(graph, node) if self.holds(node, graph.nodes[seq])}
         present = set(graph.contrasts.get(workflow, ()))
         for partner in sorted(wanted - present):
             graph.add_contrast(workflow, partner)
         for partner in sorted(present - wanted):
             graph.remove_contrast(workflow, partner)
         return sorted(wanted - present), sorted(present - wanted)
+
+    def _candidates(self, graph: Graph, node: Node) -> Iterable[int]:
+        """Workflows that can contrast with a node: by rule, those with an operator opposite to one of its own."""
+        if self.settings.mode == "hand":
+            return graph.by_type["workflow"]
+        opposite = {y for x, y in self._directed() if x in node.operators}
+        return {seq for operator in opposite for seq in graph.by_operator.get(operator, ())}
+
+    def _directed(self) -> list[Pair]:
+        return [(x, y) for first, second in self.settings.lexicon for x, y in ((first, second), (second, first))]
 
     def roles(self, query: frozenset[str], a: Node, b: Node) -> tuple[Role, Role]:
         """Of a contrast pair: who is the procedure for a query with these operators, and who the warning.

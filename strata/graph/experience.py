@@ -369,18 +369,17 @@ class ExperienceGraph:
 
     def sizes(self) -> Event:
         """The composition of the graph (paper, table on graph statistics)."""
-        nodes = list(self.graph.nodes.values())
-        workflows = [node for node in nodes if node.type == "workflow"]
+        workflows = self.graph.of_type("workflow")
         bullets = [bullet.kind for node in workflows for bullet in node.bullets]
         return {
             "kind": "size",
-            "atomic": sum(1 for node in nodes if node.type == "atomic"),
+            "atomic": self.graph.count("atomic"),
             "workflow": len(workflows),
-            "meta": sum(1 for node in nodes if node.type == "meta"),
+            "meta": self.graph.count("meta"),
             "call": sum(len(node.calls) for node in workflows),
             "generalizes": sum(map(len, self.graph.children.values())),
             "merged_from": len(self.graph.merged),
-            "contrasts": len(self.graph.contrast_pairs()),
+            "contrasts": sum(map(len, self.graph.contrasts.values())) // 2,
             "variants": bullets.count("variant"),
             "pitfalls": bullets.count("pitfall"),
             "retrievals": self.graph.values["retrievals"],

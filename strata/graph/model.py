@@ -116,6 +116,8 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: dict[int, Node] = {}
         self.by_id: dict[str, int] = {}
+        self.by_type: dict[str, dict[int, None]] = {kind: {} for kind in ORDER}
+        self.by_operator: dict[str, set[int]] = defaultdict(set)
         self.parents: dict[int, list[int]] = defaultdict(list)
         self.children: dict[int, set[int]] = defaultdict(set)
         self.callers: dict[int, set[int]] = defaultdict(set)
@@ -128,11 +130,11 @@ class Graph:
 
     def of_type(self, kind: NodeType) -> list[Node]:
         """Live nodes of a type, oldest first."""
-        return sorted((node for node in self.nodes.values() if node.type == kind), key=lambda node: node.seq)
+        return [self.nodes[seq] for seq in self.by_type[kind]]
 
     def count(self, kind: NodeType) -> int:
         """Number of live nodes of a type."""
-        return sum(1 for node in self.nodes.values() if node.type == kind)
+        return len(self.by_type[kind])
 
     def live_parents(self, workflow: int) -> list[int]:
         """Meta nodes that generalise a workflow, oldest first."""
@@ -198,13 +200,24 @@ class Graph:
         """Insert or replace a node; the calls of a workflow follow its record."""
         before = self.nodes.get(node.seq)
         if before is not None:
-            for atomic in before.calls:
-                self.callers[atomic].discard(node.seq)
-        for atomic in node.calls:
-            self.callers[atomic].add(node.seq)
+            self._unfile(before)
         self.nodes[node.seq] = node
         self.by_id[node.id] = node.seq
+        self.by_type[node.type][node.seq] = None
+        for atomic in node.calls:
+            self.callers[atomic].add(node.seq)
+        if node.type == "workflow":
+            for operator in node.operators:
+                self.by_operator[operator].add(node.seq)
         self._touch("node", node.seq)
+
+    def _unfile(self, node: Node) -> None:
+        """Forget what a node's own record says about edges and operators."""
+        for atomic in node.calls:
+            self.callers[atomic].discard(node.seq)
+        if node.type == "workflow":
+            for operator in node.operators:
+                self.by_operator[operator].discard(node.seq)
 
     def amend(self, seq: int, episode: int, **changes: object) -> Node:
         """Replace fields of a node and note the episode that did it."""
@@ -220,8 +233,8 @@ class Graph:
         """Delete a node with all its edges."""
         node = self.nodes.pop(seq)
         del self.by_id[node.id]
-        for atomic in node.calls:
-            self.callers[atomic].discard(seq)
+        del self.by_type[node.type][seq]
+        self._unfile(node)
         for meta in list(self.parents.get(seq, ())):
             self.unlink(seq, meta)
         for workflow in list(self.children.get(seq, ())):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,22 +18,38 @@ K1, B = 1.2, 0.75
 """The usual constants of BM25."""
 
 
-class _List:
-    """Slots that hold a token, with the number of times; grows by doubling."""
+class _Column:
+    """Numbers, growing by doubling."""
 
-    __slots__ = ("count", "size", "slot")
+    __slots__ = ("_array", "_size")
+
+    def __init__(self, dtype: type) -> None:
+        self._array: npt.NDArray[Any] = np.zeros(4, dtype=dtype)
+        self._size = 0
+
+    def append(self, value: int) -> None:
+        if self._size == len(self._array):
+            self._array = np.concatenate([self._array, np.zeros_like(self._array)])
+        self._array[self._size] = value
+        self._size += 1
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        return self._array[: self._size]
+
+
+class _List:
+    """Slots that hold a token, with the number of times."""
+
+    __slots__ = ("count", "slot")
 
     def __init__(self) -> None:
-        self.slot = np.zeros(4, dtype=np.int64)
-        self.count = np.zeros(4, dtype=np.float64)
-        self.size = 0
+        self.slot = _Column(np.int64)
+        self.count = _Column(np.float64)
 
     def append(self, slot: int, count: int) -> None:
-        if self.size == len(self.slot):
-            self.slot = np.concatenate([self.slot, np.zeros_like(self.slot)])
-            self.count = np.concatenate([self.count, np.zeros_like(self.count)])
-        self.slot[self.size], self.count[self.size] = slot, count
-        self.size += 1
+        self.slot.append(slot)
+        self.count.append(count)
 
 
 class Overlap:
@@ -40,27 +57,29 @@ class Overlap:
 
     def __init__(self) -> None:
         self._lists: dict[str, _List] = {}
-        self._unique: list[int] = []
-        self._length: list[int] = []
+        self._unique = _Column(np.float64)
+        self._length = _Column(np.float64)
+        self._size = 0
 
     def append(self, tokens: Iterable[str]) -> None:
         """Add the next slot."""
         counts = Counter(tokens)
         for token, count in counts.items():
-            self._lists.setdefault(token, _List()).append(len(self._unique), count)
+            self._lists.setdefault(token, _List()).append(self._size, count)
+        self._size += 1
         self._unique.append(len(counts))
         self._length.append(sum(counts.values()))
 
     def jaccard(self, tokens: Iterable[str]) -> Floats:
         """|A and B| / |A or B| with every slot; 0 where both are empty."""
         query = set(tokens)
-        size = len(self._unique)
+        size = self._size
         shared = np.zeros(size)
         for token in query:
             found = self._lists.get(token)
             if found is not None:
-                shared[found.slot[: found.size]] += 1.0
-        union = np.array(self._unique, dtype=np.float64) + float(len(query)) - shared
+                shared[found.slot.values] += 1.0
+        union = self._unique.values + float(len(query)) - shared
         return np.divide(shared, union, out=np.zeros(size), where=union > 0)
 
     def bm25(self, tokens: Iterable[str], live: npt.NDArray[np.bool_], *, symmetric: bool) -> Floats:
@@ -70,9 +89,9 @@ class Overlap:
         mean of both directions is returned, each slot once taking the query's part.
         """
         query = Counter(tokens)
-        size = len(self._unique)
+        size = self._size
         idf = self._idf(live)
-        length = np.array(self._length, dtype=np.float64)
+        length = self._length.values
         mean = float(length[live].mean()) if live.any() else 0.0
         norm = K1 * (1 - B + B * length / mean) if mean > 0 else np.full(size, K1)
         own = K1 * (1 - B + B * sum(query.values()) / mean) if mean > 0 else K1
@@ -81,7 +100,7 @@ class Overlap:
             found = self._lists.get(token)
             if found is None:
                 continue
-            slot, count = found.slot[: found.size], found.count[: found.size]
+            slot, count = found.slot.values, found.count.values
             there[slot] += idf[token] * count * (K1 + 1) / (count + norm[slot])
             back[slot] += idf[token] * query[token] * (K1 + 1) / (query[token] + own)
         unseen = float(np.log(1 + (live.sum() + 0.5) / 0.5))
@@ -95,11 +114,11 @@ class Overlap:
 
     def _idf(self, live: npt.NDArray[np.bool_]) -> Mapping[str, float]:
         total = int(live.sum())
-        found = {token: int(live[items.slot[: items.size]].sum()) for token, items in self._lists.items()}
+        found = {token: int(live[items.slot.values].sum()) for token, items in self._lists.items()}
         return {token: float(np.log(1 + (total - n + 0.5) / (n + 0.5))) for token, n in found.items()}
 
     def _reach(self, idf: Mapping[str, float]) -> Floats:
-        reach = np.zeros(len(self._unique))
+        reach = np.zeros(self._size)
         for token, items in self._lists.items():
-            reach[items.slot[: items.size]] += idf[token]
+            reach[items.slot.values] += idf[token]
         return reach

@@ -6,7 +6,7 @@ graph. Embeddings travel as float32 arrays beside the JSON document. Derived str
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -70,10 +70,10 @@ def _generalizes(graph: Graph) -> list[tuple[int, int]]:
 def _pack(
     kind: str, graph: Graph, touched: Mapping[str, Mapping[Any, int]], vectors: Vectors, embedder: str, dimension: int
 ) -> bytes:
-    edges = {
-        "generalizes": set(_generalizes(graph)),
-        "contrast": set(graph.contrast_pairs()),
-        "merged": set(graph.merged.items()),
+    is_there: dict[str, Callable[[int, int], bool]] = {
+        "generalizes": lambda workflow, meta: workflow in graph.children.get(meta, ()),
+        "contrast": lambda a, b: b in graph.contrasts.get(a, ()),
+        "merged": lambda source, target: graph.merged.get(source) == target,
     }
     put: dict[str, Json] = {
         "node": {str(seq): encode(graph.nodes[seq]) for seq in touched["node"] if seq in graph.nodes},
@@ -85,9 +85,9 @@ def _pack(
         "node": sorted(seq for seq in touched["node"] if seq not in graph.nodes),
         "age": sorted(seq for seq in touched["age"] if seq not in graph.ages),
     }
-    for table, present in edges.items():
-        put[table] = sorted(list(edge) for edge in touched[table] if edge in present)
-        drop[table] = sorted(list(edge) for edge in touched[table] if edge not in present)
+    for table, present in is_there.items():
+        put[table] = sorted(list(edge) for edge in touched[table] if present(*edge))
+        drop[table] = sorted(list(edge) for edge in touched[table] if not present(*edge))
     embedded = sorted(seq for seq in touched["vector"] if seq in graph.nodes)
     arrays: dict[str, np.ndarray[Any, Any]] = {
         "vector_seq": np.array(embedded, dtype=np.int64),
@@ -189,14 +189,11 @@ def _apply(tables: Tables, document: Json, arrays: Mapping[str, np.ndarray[Any, 
 def build(tables: Tables) -> Graph:
     """A graph from its tables. Raises CorruptStateError when edges or embeddings do not fit the nodes."""
     graph = Graph()
-    graph.nodes = dict(sorted(tables.node.items()))
-    graph.by_id = {node.id: seq for seq, node in graph.nodes.items()}
+    for _, node in sorted(tables.node.items()):
+        graph.put(node)
     graph.ages = dict(sorted(tables.age.items()))
     graph.scores = {group: list(scores) for group, scores in sorted(tables.score.items())}
     graph.values.update(tables.value)
-    for node in graph.nodes.values():
-        for atomic in node.calls:
-            graph.callers[atomic].add(node.seq)
     for workflow, meta in sorted(tables.generalizes):
         graph.link(workflow, meta)
     for a, b in sorted(tables.contrast):
