@@ -19,11 +19,12 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("protocols",),
     ("graph", "backbone", "embedding", "provenance", "config", "analysis"),
     ("lines", "budget", "compose"),
-    ("ledger", "metering", "check", "doctor"),
+    ("ledger", "metering", "check"),
+    ("doctor", "estimate"),
     ("episode", "plan"),
     ("store",),
     ("progress",),
-    ("runner",),
+    ("runner", "tracking"),
     ("launch",),
 )
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
