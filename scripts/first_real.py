@@ -16,6 +16,9 @@ from pathlib import Path
 
 from _command import ROOT, run_command
 
+PRICES = (
+    "Give backbone.price.kind=known backbone.price.input=DOLLARS backbone.price.output=DOLLARS, a million tokens each."
+)
 CELLS = ["-m", "env=alfworld", "order=shuffled", "memory=no_memory,strata"]
 USAGE = "Needed: make first-real MODEL=provider/model BUDGET=dollars, with the provider's key in the environment."
 
@@ -42,6 +45,8 @@ def compare(arguments: Sequence[str], _: Path) -> str:
     rest = [f"{key}={value}" for key, value in given.items()]
     own = OmegaConf.from_dotlist([f"backbone.model={model}", *rest])
     prices = LitellmBackbone.build(dict(own.backbone), seed=0).prices()
+    if prices is None:
+        raise UsageError(f"The price of {model} is unknown, so no cap on money can be held. {PRICES}")
     cells = [*CELLS, f"limit={tasks}"]
     trial = [word for word in rest if not word.startswith("backbone.")]
     run("run.py", *cells, *trial, "backbone=simulated", f"results_dir={place}/simulated")
