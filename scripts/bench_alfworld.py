@@ -36,8 +36,11 @@ def _bench(arguments: Sequence[str], root: Path) -> str:
         return usage(Options)
     options = read_options(Options, arguments)
     cache = Path(AlfworldSettings().cache_dir).expanduser()
-    made = generate_games(cache / "games", cache / TRANSLATIONS, split="valid_unseen", seed=0, per_category=3)
-    folder = Path(options.data).expanduser() if options.data else made.folder
+    folder = Path(options.data).expanduser()
+    if not options.data:
+        folder = generate_games(
+            cache / "games", cache / TRANSLATIONS, split="valid_unseen", seed=0, per_category=3
+        ).folder
     files = sample(folder.glob("*/*/game.tw-pddl"), options.games + 1, seed=0)
     document = report(*measure(files, TranslationCache(cache / TRANSLATIONS), steps=options.steps), len(files) - 1)
     write_report(document, Path(options.out))
