@@ -179,7 +179,7 @@ class Actor:
         score = noise - self._scene.tried[command.text]
         if command.template in self._mind.irreversible or self._warned(command):
             return score - _NEVER
-        if kind("navigate", command.verb):
+        if kind("navigate", command.verb) and command.slots:
             return score + 0.5 * overlap + (0.0 if self._scene.searched(command.slots[0].lower()) else 0.4)
         if kind("open", command.verb):
             return score + 0.8 + overlap
