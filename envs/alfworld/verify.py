@@ -35,7 +35,7 @@ class VerifyOptions:
     split: str = setting("valid_unseen", "Split of the official games, and of the generated ones.")
     generated: bool = setting(True, "Whether generated games are compared too.")
     per_category: int | None = setting(None, "Only n games of each type. Null: all.")
-    walks: int = setting(2, "Random walks a game, beside its walkthrough.")
+    walks: int = setting(1, "Random walks a game, beside its walkthrough.")
     steps: int = setting(40, "Commands in a random walk.")
     seed: int = setting(0, "Seeds the generated games and the walks.")
     processes: int | None = setting(None, "Games compared at the same time. Null: one per core.")
