@@ -79,14 +79,21 @@ def resume_command(run: Run) -> str:
     )
 
 
-def empty_memory(runs: Sequence[Run]) -> str:
-    """A remark when the memory of these runs never held or never showed anything; empty when it did its part."""
-    episodes = [episode for run in runs for episode in run.results]
-    if not episodes or runs[0].manifest.memory == "no_memory":
+def idle_memory(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Remarks about runs whose memory never held anything, or held something and never showed it."""
+    kinds = Counter(kind for run in runs if (kind := _idleness(run)))
+    return tuple(
+        kind if count == len(runs) else f"{kind} in {count} of {len(runs)} runs"
+        for kind, count in sorted(kinds.items())
+    )
+
+
+def _idleness(run: Run) -> str:
+    if not run.results or run.manifest.memory == "no_memory":
         return ""
-    if not any(episode.memory.stored for episode in episodes):
+    if not any(episode.memory.stored for episode in run.results):
         return "memory stayed empty"
-    return "" if any(episode.memory.lines for episode in episodes) else "memory never shown"
+    return "" if any(episode.memory.lines for episode in run.results) else "memory never shown"
 
 
 def shared_settings(runs: Sequence[Run]) -> str:

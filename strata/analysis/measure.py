@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from strata.analysis.checks import empty_memory, is_partial
+from strata.analysis.checks import idle_memory, is_partial
 from strata.analysis.columns import Metric, tally
 from strata.analysis.records import Run
 from strata.analysis.stats import Difference, mean_and_sd, paired_difference
@@ -42,8 +42,7 @@ def measure(runs: Sequence[Run], metric: Metric) -> Measurement:
     unfinished = sum(not run.complete for run in runs)
     if unfinished and not partial:
         remarks.append(f"{unfinished} of {len(runs)} runs not marked complete")
-    if remark := empty_memory(runs):
-        remarks.append(remark)
+    remarks += idle_memory(runs)
     return Measurement(
         mean=mean,
         sd=sd,

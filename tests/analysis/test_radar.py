@@ -80,7 +80,7 @@ def test_values_below_the_floor_are_drawn_on_it_and_named_beneath(make_run: Make
     assert drawn(figure, "Flat-Memory") == [70.0, 30.0, 80.0, 77.5, 100.0]
     assert figure.axes[0].get_ylim() == (30.0, 100.0)
     written = " ".join(texts(figure).split())
-    assert "Below the floor and drawn on it: Flat-Memory, find: −80.0." in written
+    assert "Below the floor and drawn on it: Flat-Memory: find −80.0." in written
     assert "axes begin at 30, not at 0" in written
     assert "floor 30" in written
 
@@ -120,7 +120,7 @@ def test_a_category_without_a_score_is_a_gap_said_in_words_and_not_zero(
     step = 2 * math.pi / 5
     assert list(line.get_xdata()) == pytest.approx([3 * step, 4 * step, 0, step])
     written = " ".join(texts(figure).split())
-    assert "No scored episode: STRATA, c." in written
+    assert "No scored episode: STRATA: c." in written
     assert "Partial, tasks are missing: STRATA." in written
 
 
@@ -174,21 +174,34 @@ def test_a_label_with_dollar_signs_is_drawn_as_it_is(make_run: Make, radar: Any)
 
 
 @settings(deadline=None)
-@given(st.lists(st.floats(-100, 100), max_size=40))
-def test_the_automatic_floor_is_never_zero_and_hides_few_values(values: list[float]) -> None:
-    floor = choose_floor(values)
-    assert floor in range(10, 81, 10)
-    if floor > 10:
+@given(st.lists(st.floats(-100, 100), max_size=40), st.booleans())
+def test_the_automatic_floor_is_never_zero_and_hides_few_values(values: list[float], negative: bool) -> None:
+    floor = choose_floor(values, negative=negative)
+    lowest = -100 if negative else 10
+    assert floor in range(lowest, 81, 10)
+    assert floor != 0
+    if floor > lowest:
         assert sum(value <= floor for value in values) <= len(values) / 20
 
 
-def test_the_floor_lies_under_the_lowest_value() -> None:
-    assert choose_floor([50.0, 60.0, 100.0]) == 40
-    assert choose_floor([55.0, 60.0, 100.0]) == 50
-    assert choose_floor([100.0, 100.0]) == 80
-    assert choose_floor([0.0, 90.0]) == 10
-    assert choose_floor([]) == 10
-    assert choose_floor([-100.0] + [75.0] * 19) == 70
+@pytest.mark.parametrize(
+    ("values", "negative", "floor"),
+    [
+        ([50.0, 60.0, 100.0], False, 40),
+        ([55.0, 60.0, 100.0], False, 50),
+        ([100.0, 100.0], False, 80),
+        ([0.0, 90.0], False, 10),
+        ([0.0, 90.0], True, -10),
+        ([5.0, 90.0], True, -10),
+        ([-37.0, 90.0], True, -40),
+        ([-100.0, -80.0, 90.0], True, -100),
+        ([-100.0] + [75.0] * 19, True, 70),
+        ([], False, 10),
+        ([], True, 10),
+    ],
+)
+def test_the_floor_lies_under_all_but_the_rarest_values(values: list[float], negative: bool, floor: float) -> None:
+    assert choose_floor(values, negative=negative) == floor
 
 
 def luminance(colour: str) -> float:
@@ -217,7 +230,9 @@ def test_a_memory_keeps_its_style_and_variants_get_their_own() -> None:
     assert len({style.marker for style in chosen.values()}) == 4
 
 
-@pytest.mark.parametrize("word", ["figure=9", "floor=0", "floor=100", "floor=low", "out=a out=b", "nonsense", "x=1"])
+@pytest.mark.parametrize(
+    "word", ["figure=9", "floor=0", "floor=100", "floor=-101", "floor=low", "out=a out=b", "nonsense", "x=1"]
+)
 def test_wrong_options_are_usage_errors(results: Path, word: str) -> None:
     with pytest.raises(UsageError):
         make_figures([f"results_dir={results}", *word.split()], results)

@@ -137,6 +137,14 @@ def test_a_memory_that_was_never_loaded_or_stayed_empty_is_marked(make_run: Make
     assert "memory" not in cell(built, "No-Memory", "ALFWorld")
 
 
+def test_a_memory_that_was_empty_with_one_seed_only_is_marked_too(make_run: Make, table: Any) -> None:
+    make_run(scores(0, 3), seed=0)
+    make_run(scores(0, 3), seed=1, stored=0, lines=0)
+    make_run(scores(0, 3), seed=2, lines=0)
+    remarks = cell(table(), "STRATA", "ALFWorld").split("\n")[2:]
+    assert remarks == ["memory never shown in 1 of 3 runs", "memory stayed empty in 1 of 3 runs"]
+
+
 def test_the_banner_is_there_exactly_when_a_run_is_simulated(make_run: Make, table: Any) -> None:
     make_run(scores(0, 3), memory="no_memory", simulated=False, backbone="litellm", preset=None)
     assert table().banner == ""

@@ -33,8 +33,8 @@ class FigureOptions:
     runs: str = setting("*", "Only runs whose folder name matches this pattern.")
 
     def __post_init__(self) -> None:
-        if self.floor is not None and not 0 < self.floor < 100:
-            raise ValueError(f"floor={self.floor:g} must be above 0 and below 100.")
+        if self.floor is not None and (not -100 <= self.floor < 100 or self.floor == 0):
+            raise ValueError(f"floor={self.floor:g} must be from -100 to below 100, and not 0.")
 
 
 def make_figures(arguments: Sequence[str], root: Path) -> str:  # noqa: ARG001 - the scripts call all commands alike

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import matplotlib
@@ -135,12 +135,13 @@ def _draw_axes(axes: PolarAxes, panel: Panel, theme: Theme) -> None:
     axes.set_ylim(panel.floor, 100)
     angles = _angles(len(panel.categories))
     axes.set_xticks(angles, [""] * len(angles))
-    step = 10 if panel.floor >= 50 else 20
-    rings = [ring for ring in range(0, 101, step) if ring > panel.floor + step / 4]
-    axes.set_yticks(rings, [f"{ring:g}" for ring in rings], size=7, color=theme.text)
+    step = 10 if panel.floor >= 50 else (20 if panel.floor >= 0 else 50)
+    rings = [ring for ring in range(-100, 101, step) if ring > panel.floor + step / 4]
+    axes.set_yticks(rings, [_signed(ring) for ring in rings], size=7, color=theme.text)
     axes.set_rlabel_position(math.degrees(angles[0] + math.pi / len(angles)) if angles else 0)
     axes.annotate(
-        f"floor {panel.floor:g}", xy=(0.5, 0.5), xycoords="axes fraction", xytext=(0, -3), textcoords="offset points",
+        f"floor {_signed(panel.floor)}",
+        xy=(0.5, 0.5), xycoords="axes fraction", xytext=(0, -3), textcoords="offset points",
         ha="center", va="top", size=7, color=theme.text, zorder=1.6,
         bbox={"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": "none", "alpha": 0.75},
     )  # fmt: skip
@@ -212,7 +213,7 @@ def _angles(count: int) -> list[float]:
 
 def _subtitle(panel: Panel) -> str:
     runs = sorted({seeds(series.seeds) for series in panel.series})
-    return f"axes begin at {panel.floor:g}, not at 0; {' or '.join(runs)}"
+    return f"axes begin at {_signed(panel.floor)}, not at 0; {' or '.join(runs)}"
 
 
 def _label(category: Category) -> str:
@@ -221,16 +222,28 @@ def _label(category: Category) -> str:
     return f"{textwrap.fill(words, 16)}\n(n = {count})"
 
 
+def _signed(value: float) -> str:
+    return f"{value:g}".replace("-", "−")
+
+
 def _remarks(panel: Panel) -> list[str]:
     """What is to be read beneath a panel, wrapped to its width."""
     texts = []
     if below := panel.below():
-        values = "; ".join(f"{series.name}, {where.name}: {percent(value)}" for series, where, value in below)
-        texts.append(f"Below the floor and drawn on it: {values}.")
+        named = _by_series((series.name, f"{where.name} {percent(value)}") for series, where, value in below)
+        texts.append(f"Below the floor and drawn on it: {named}.")
     if gaps := panel.gaps():
-        texts.append(f"No scored episode: {'; '.join(f'{series.name}, {where.name}' for series, where in gaps)}.")
+        texts.append(f"No scored episode: {_by_series((series.name, where.name) for series, where in gaps)}.")
     if partial := [series.name for series in panel.series if series.partial]:
         texts.append(f"Partial, tasks are missing: {', '.join(partial)}.")
     if len(panel.categories) < 3:
         texts.append("Fewer than three categories: a line, not an area.")
-    return [line for text in texts for line in textwrap.wrap(text, 82)]
+    return [line for text in texts for line in textwrap.wrap(text, 76, break_on_hyphens=False)]
+
+
+def _by_series(pairs: Iterable[tuple[str, str]]) -> str:
+    """Texts gathered under the name of their series."""
+    gathered: dict[str, list[str]] = {}
+    for name, text in pairs:
+        gathered.setdefault(name, []).append(text)
+    return "; ".join(f"{name}: {', '.join(found)}" for name, found in gathered.items())

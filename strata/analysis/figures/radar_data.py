@@ -17,7 +17,7 @@ from strata.analysis.select import Block, Row
 from strata.analysis.stats import mean_and_sd
 from strata.analysis.tables.model import Value
 
-LOWEST_FLOOR, HIGHEST_FLOOR = 10.0, 80.0
+HIGHEST_FLOOR = 80.0
 BELOW_FLOOR_SHARE = 0.05
 
 
@@ -106,13 +106,18 @@ def radar_of(block: Block, *, floor: float | None = None) -> Radar:
     return Radar(block.backbone, banner(block.runs), panels)
 
 
-def choose_floor(values: Iterable[float]) -> float:
-    """The largest multiple of ten from 10 to 80 that at most one value in twenty is not above."""
+def choose_floor(values: Iterable[float], *, negative: bool = False) -> float:
+    """The largest multiple of ten up to 80 that at most one value in twenty is not above.
+
+    It is at least 10 where scores cannot be below 0, and at least -100 where they can (`negative`); never 0.
+    """
+    lowest = -100.0 if negative else 10.0
     ordered = sorted(values)
     if not ordered:
-        return LOWEST_FLOOR
-    lowest = ordered[int(BELOW_FLOOR_SHARE * len(ordered))]
-    return min(max(10.0 * (math.ceil(lowest / 10) - 1), LOWEST_FLOOR), HIGHEST_FLOOR)
+        return 10.0
+    reached = ordered[int(BELOW_FLOOR_SHARE * len(ordered))]
+    floor = min(max(10.0 * (math.ceil(reached / 10) - 1), lowest), HIGHEST_FLOOR)
+    return floor or -10.0
 
 
 def records_of(radar: Radar, number: int) -> list[Mapping[str, Value]]:
@@ -135,7 +140,9 @@ def _panel(column: Column, rows: Sequence[Row], floor: float | None) -> Panel:
     )
     series = tuple(_series(row, row.cells[column.key], column, names) for row in rows)
     values = [point.value for one in series for point in one.points if point.value is not None]
-    return Panel(column, categories, choose_floor(values) if floor is None else floor, series)
+    if floor is None:
+        floor = choose_floor(values, negative=column.metric is Metric.RAW)
+    return Panel(column, categories, floor, series)
 
 
 def _planned(run: Run) -> dict[str, int]:
