@@ -1,0 +1,97 @@
+"""Oracle, section 6: which workflows are deleted, in which order, and what goes with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from oracle.derived import Pair, derive
+from oracle.retrieval import opposites
+from oracle.state import State, live
+
+
+def scaled_ranks(values: dict[int, float]) -> dict[int, float]:
+    """Average rank from 0 (smallest) to 1; one value alone has 0.5."""
+    if len(values) == 1:
+        return dict.fromkeys(values, 0.5)
+    ranks = {}
+    for key, value in values.items():
+        smaller = sum(1 for other in values.values() if other < value)
+        equal = sum(1 for other in values.values() if other == value)
+        ranks[key] = (smaller + (equal - 1) / 2) / (len(values) - 1)
+    return ranks
+
+
+def qualities(state: State, edges: dict[Pair, float]) -> dict[int, dict[str, float]]:
+    """Q of every live workflow with its parts; `edges` are those among survivors."""
+    rule = state["settings"]["forgetting"]
+    flows = live(state, "workflow")
+    activation = {seq: sum((weight for pair, weight in edges.items() if seq in pair), 0.0) for seq in flows}
+    ages = {seq: state["nodes"][seq]["age"] for seq in flows}
+    rank_a, rank_g = scaled_ranks(activation), scaled_ranks(ages)
+    return {
+        seq: {
+            "quality": rule["activation_weight"] * rank_a[seq] + rule["age_weight"] * (1 - rank_g[seq]),
+            "activation": activation[seq],
+            "age": ages[seq],
+            "activation_rank": rank_a[seq],
+            "age_rank": rank_g[seq],
+        }
+        for seq in flows
+    }
+
+
+def choose(order: list[int], cut: set[int]) -> tuple[int, list[int], bool]:
+    """Victim, those it was preferred to because they are cut vertices, and whether all are. Lowest quality first."""
+    for place, seq in enumerate(order):
+        if seq not in cut:
+            return seq, order[:place], False
+    return order[0], [], True
+
+
+def delete(state: State, workflow: int) -> dict[str, list[int]]:
+    """Remove a workflow with the atomics and metas that it alone held up, and every edge to what is gone."""
+    called, above = state["calls"].pop(workflow), [m for m, c in state["children"].items() if workflow in c]
+    contrasts = opposites(state, workflow)
+    for meta in above:
+        state["children"][meta].remove(workflow)
+    still = {atomic for atomics in state["calls"].values() for atomic in atomics}
+    atomics = sorted({atomic for atomic in called if atomic not in still})
+    metas = sorted(meta for meta in above if not state["children"][meta])
+    for meta in metas:
+        del state["children"][meta]
+        del state["children_ever"][meta]
+    gone = {workflow, *atomics, *metas}
+    for seq in gone:
+        del state["nodes"][seq]
+    state["contrasts"] = [pair for pair in state["contrasts"] if workflow not in pair]
+    state["merged_from"] = [pair for pair in state["merged_from"] if not gone & set(pair)]
+    state["changed"] = True
+    return {"atomics": atomics, "metas": metas, "contrasts_removed": contrasts}
+
+
+def collect(state: State, cap: int) -> list[dict[str, Any]]:
+    """Delete workflows when there are more than `cap`. One entry per deletion, in order."""
+    rule = state["settings"]["forgetting"]
+    if rule["mode"] == "none" or len(live(state, "workflow")) <= cap:
+        return []
+    edges = derive(state)["edges"]
+    done = []
+    while len(live(state, "workflow")) > cap * (1 - rule["hysteresis"]):
+        quality = qualities(state, edges)
+        order = sorted(quality, key=lambda seq: (quality[seq]["quality"], seq))
+        cut: set[int] = set()
+        if rule["mode"] == "protected":
+            graph = nx.Graph()
+            graph.add_nodes_from(order)
+            graph.add_edges_from(edges)
+            cut = set(nx.articulation_points(graph))
+        victim, spared, fallback = choose(order, cut)
+        numbers = quality[victim]
+        fell = delete(state, victim)
+        edges = {pair: weight for pair, weight in edges.items() if victim not in pair}
+        done.append({"id": victim, **numbers, "spared": spared, "cut": cut, "fallback": fallback, **fell})
+        state["deletions"] += 1
+        state["protections"] += len(spared)
+    return done
