@@ -126,11 +126,14 @@ def test_a_torn_last_line_is_dropped_and_played_again(tmp_path: Path) -> None:
 def test_what_a_cut_off_episode_left_behind_is_removed(tmp_path: Path) -> None:
     whole = run(tmp_path / "whole").folder
     folder = run(tmp_path / "other", 3).folder
+    untouched = promised_bytes(folder)
     (folder / "complete.json").unlink()
     for name in ("steps/00003.json", "steps/00003.json.tmp", "memory/delta-00003.bin", "complete.json.tmp"):
         (folder / name).write_bytes(b"half")
     with (folder / "events.jsonl").open("ab") as file:
         file.write(b'{"episode":3}\n{"epi')
+    run(tmp_path / "other", 3)
+    assert promised_bytes(folder) == untouched
     run(tmp_path / "other")
     assert promised_bytes(folder) == promised_bytes(whole)
 

@@ -149,7 +149,9 @@ def test_a_commit_is_durable_before_its_line_is_written(tmp_path: Path, monkeypa
     monkeypatch.setattr(os, "fsync", lambda fd: (said.append(("sync", names[fd])), synced(fd))[1])
     monkeypatch.setattr(os, "write", lambda fd, data: (said.append(("write", names[fd])), written(fd, data))[1])
     monkeypatch.setattr(os, "replace", lambda a, b: (said.append(("rename", Path(b).name)), renamed(a, b))[1])
-    run(tmp_path, 2)
+    folder = run(tmp_path, 2).folder
+    for name in ("events.jsonl", "episodes.jsonl"):  # a new file's entry in its folder
+        assert said[said.index(("sync", name)) + 1] == ("sync", folder.name)
     start = said.index(("write", "00001.json.tmp"))
     end = next(at for at in range(start, len(said)) if said[at] == ("sync", "episodes.jsonl"))
     assert said[start : end + 1] == [

@@ -173,7 +173,7 @@ class ListMemory:
         shown = [item for item in self.items if item["group"] == view.group][-2:]
         if not self.frozen:
             self._do(["shown", [item["id"] for item in shown]])
-        text = "\n".join(["Lessons:", *(item["text"] for item in shown)]) if shown else ""
+        text = "\n".join(["Lessons:", *(f"{item['text']}, shown {item['shown']}" for item in shown)]) if shown else ""
         ids = tuple(item["id"] for item in shown)
         return MemoryContext(
             text, ids, len(self.items), ("lesson",) if shown else (), ({"kind": "shown", "n": len(ids)},)
