@@ -16,9 +16,7 @@ from pathlib import Path
 
 from _command import ROOT, run_command
 
-PRICES = (
-    "Give backbone.price.kind=known backbone.price.input=DOLLARS backbone.price.output=DOLLARS, a million tokens each."
-)
+PRICES = "The price of {} is unknown: give backbone.price.kind=known, .input= and .output= in dollars a million tokens."
 CELLS = ["-m", "env=alfworld", "order=shuffled", "memory=no_memory,strata"]
 USAGE = "Needed: make first-real MODEL=provider/model BUDGET=dollars, with the provider's key in the environment."
 
@@ -43,19 +41,17 @@ def compare(arguments: Sequence[str], _: Path) -> str:
         raise UsageError(USAGE)
     place = Path(given.pop("results_dir", "results")) / "first-real" / re.sub(r"[^\w.-]+", "_", model)
     rest = [f"{key}={value}" for key, value in given.items()]
-    own = OmegaConf.from_dotlist([f"backbone.model={model}", *rest])
-    prices = LitellmBackbone.build(dict(own.backbone), seed=0).prices()
-    if prices is None:
-        raise UsageError(f"The price of {model} is unknown, so no cap on money can be held. {PRICES}")
-    cells = [*CELLS, f"limit={tasks}"]
-    trial = [word for word in rest if not word.startswith("backbone.")]
+    own = OmegaConf.from_dotlist([f"backbone.model={model}", *rest]).backbone
+    if (prices := LitellmBackbone.build(dict(own), seed=0).prices()) is None:
+        raise UsageError(PRICES.format(model))
+    cells, trial = [*CELLS, f"limit={tasks}"], [word for word in rest if not word.startswith("backbone.")]
     run("run.py", *cells, *trial, "backbone=simulated", f"results_dir={place}/simulated")
     print(estimate([path.parent for path in place.glob("simulated/*/complete.json")], prices).describe(model))
     print(f"Each run pauses when it has cost ${float(money) / 2:.2f}. The same command goes on.", flush=True)
     if sys.stdin.isatty():
         input("Enter to start, Ctrl-C to leave: ")
-    cap = f"budget.run_cost={float(money) / 2}"
-    run("run.py", *cells, "backbone=litellm", f"backbone.model={model}", *rest, cap, f"results_dir={place}")
+    cap = [f"budget.run_cost={float(money) / 2}", f"results_dir={place}"]
+    run("run.py", *cells, "backbone=litellm", f"backbone.model={model}", *rest, *cap)
     run("tables.py", f"results_dir={place}")
     return f"Runs: {place}/<run_id>/"
 

@@ -53,6 +53,7 @@ _QUOTA = re.compile(
     r"insufficient.?(quota|balance|credit|fund)|exceeded your current quota|credit balance|billing", re.IGNORECASE
 )
 _FILTERED = re.compile(r"content.?(filter|policy|management)", re.IGNORECASE)
+_NO_KEY = re.compile(r"(missing|no|set) .{0,40}(api.?key|credential)|missing credentials", re.IGNORECASE)
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?$")
 
 
@@ -133,10 +134,10 @@ class Caller:
             result: T = retrying(self._once, function, request, read)
             return result
         except TransientBackboneError as error:
-            if self._answered:
-                raise
-            refused = BackboneRefused(f"{error} It has not answered once.")
-        raise refused
+            said = str(error)
+        if self._answered:
+            raise TransientBackboneError(said)
+        raise BackboneRefused(f"{said} It has not answered once.")
 
     def _once(self, function: str, request: Mapping[str, Json], read: Callable[[Any], T]) -> T:
         litellm = load_litellm()
@@ -187,9 +188,10 @@ def map_error(error: Exception, endpoint: Endpoint) -> BackboneError | Paused:
         )
     if kind == "ContentPolicyViolationError" or (status == 400 and _FILTERED.search(f"{said} {_code(error)}")):
         return ContentRefused(f"The content filter of {endpoint} rejects the prompt: {said}")
+    if not _answered(error) and _NO_KEY.search(said):
+        return BackboneRefused(f"There is no key for {endpoint}. Set in the environment: {_key_names(endpoint)}.")
     if status in (401, 403):
-        name = endpoint.api_key_env or "the provider's usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...)"
-        hint = f"Put a valid key into {name}"
+        hint = f"Put a valid key into {_key_names(endpoint)}"
         hint += (
             "." if endpoint.api_key_env or not endpoint.api_base else f" and name it: {endpoint.group}.api_key_env=..."
         )
@@ -216,6 +218,14 @@ def redact(text: str) -> str:
     return text
 
 
+def _key_names(endpoint: Endpoint) -> str:
+    """The environment variables that hold the key, as well as they are known."""
+    if endpoint.api_key_env or endpoint.api_base:
+        return endpoint.api_key_env or "an environment variable"
+    wanted = load_litellm().validate_environment(endpoint.model)["missing_keys"]
+    return ", ".join(wanted) or "the provider's usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...)"
+
+
 def _transient(error: Exception, endpoint: Endpoint, said: str) -> BackboneError | Paused:
     wait = _retry_after(error)
     if wait is not None and wait > _LONGEST_WAIT:
@@ -227,6 +237,11 @@ def _transient(error: Exception, endpoint: Endpoint, said: str) -> BackboneError
     delayed = _Delayed(f"{endpoint} failed: {said}.{hint}")
     delayed.retry_after = wait
     return delayed
+
+
+def _answered(error: Exception) -> bool:
+    """Whether a server answered, be it with an error."""
+    return bool(getattr(error, "litellm_response_headers", None))
 
 
 def _is_silence(error: Exception) -> bool:

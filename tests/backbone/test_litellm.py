@@ -490,6 +490,18 @@ def test_key_of_a_provider_is_not_sent_to_another_server(server, build, monkeypa
     assert SECRET not in str(server.asked[0].headers)
 
 
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [("openai/gpt-4o-mini", "OPENAI_API_KEY"), ("anthropic/claude-3-5-haiku-20241022", "ANTHROPIC_API_KEY")],
+)
+def test_missing_key_of_a_provider_is_named_without_a_retry(monkeypatch, model, variable):
+    monkeypatch.delenv(variable, raising=False)
+    backbone = LitellmBackbone.build({"model": model}, seed=0)
+    with pytest.raises(BackboneRefused, match=f"There is no key for {model}.*Set in the environment: {variable}") as caught:
+        ask(backbone)
+    assert len(str(caught.value)) < 200
+
+
 def test_missing_key_variable_is_named_before_any_call(monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY_VARIABLE", raising=False)
     with pytest.raises(UsageError, match=r"NO_SUCH_KEY_VARIABLE.*is not set.*export NO_SUCH_KEY_VARIABLE"):
