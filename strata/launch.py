@@ -13,6 +13,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,12 @@ def command_line(main: Callable[[], None]) -> int:
         main()
     except (StrataError, HydraException, OmegaConfBaseException) as error:
         return _report(error)
+    except BrokenProcessPool:
+        return _complain(
+            "A worker of the sweep was killed, perhaps for lack of memory (hydra.launcher.n_jobs=1 needs less). "
+            "What is committed is safe; start the same command again to go on.",
+            FAILED,
+        )
     except KeyboardInterrupt:
         return _complain("Interrupted. What is committed is safe; start the same command again to go on.", INTERRUPTED)
     except OSError as error:

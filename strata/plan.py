@@ -10,10 +10,13 @@ from strata.compose import Parts
 from strata.config import GROUPS, RunSettings, as_mapping, recorded_config, run_id
 from strata.errors import DataError
 from strata.ledger import Ledger
+from strata.prompts import PromptLibrary
 from strata.provenance import code_digests, package_versions, python_version
 from strata.types import EnvironmentGuide, Json, Task
 
 FORMAT = 1
+EMPTY = "no_memory"
+"""Name of the memory that is meant to stay empty."""
 _FREE = ("tasks", "planned", "notes", "memory.label")
 _SOFT = ("versions.python", "versions.packages", "versions.code")
 
@@ -50,7 +53,7 @@ def make_plan(settings: RunSettings, parts: Parts, source: Source | None) -> Pla
     tasks = order_tasks(parts.environment.tasks(), settings.order, settings.seed)
     guide = guide_digest(parts.environment.guide())
     config = recorded_config(as_mapping(settings))
-    prompts = parts.prompts.hashes(["agent", str(settings.memory["name"])])
+    prompts = parts.prompts.hashes(prompt_owners(str(settings.memory["name"]), parts.prompts))
     identity = {
         **config,
         "prompts": prompts,
@@ -97,6 +100,16 @@ def order_tasks(tasks: Sequence[Task], order: str, seed: int) -> list[Task]:
     if twice is not None:
         raise DataError(f"The environment lists task {twice} twice; task ids must be unique.")
     return list(tasks) if order == "by_id" else sorted(tasks, key=lambda task: digest(f"{seed}:{task.id}"))
+
+
+def prompt_owners(memory: str, library: PromptLibrary) -> list[str]:
+    """Whose prompts a run uses: the agent's and the memory's.
+
+    A memory whose name owns no prompts may use anyone's, so all of them count; No-Memory uses none.
+    """
+    if memory == EMPTY or library.names(memory):
+        return ["agent", memory]
+    return ["**"]
 
 
 def guide_digest(guide: EnvironmentGuide) -> str:

@@ -34,7 +34,8 @@ PACKAGES = (
 )
 """Packages whose version may change a number, whichever parts are chosen. Environments report their engines."""
 
-_NO_EFFECT = frozenset({"guard.py", "launch.py", "progress.py"})
+_NO_EFFECT = frozenset({"doctor.py", "estimate.py", "guard.py", "launch.py", "progress.py", "tracking.py"})
+_ROOT = Path(__file__).resolve().parents[1]
 
 
 def package_versions() -> dict[str, str]:
@@ -53,17 +54,16 @@ def python_version() -> str:
     return platform.python_version()
 
 
-def code_digests(targets: Iterable[str]) -> dict[str, str]:
+def code_digests(targets: Iterable[str], root: Path = _ROOT) -> dict[str, str]:
     """A hash of the source that a run depends on, by area: the harness itself and each part's package.
 
-    `targets` are the dotted names of the classes in use. Prompts are hashed on their own.
+    `targets` are the dotted names of the classes in use; `root` holds the packages. Prompts are hashed on their own.
     """
-    home = Path(__file__).resolve().parent
-    harness = [*home.glob("*.py"), *(home / "prompts").glob("*.py")]
-    areas = {"strata": _digest(home, (path for path in harness if path.name not in _NO_EFFECT))}
+    harness = [*(root / "strata").glob("*.py"), *(root / "strata" / "prompts").glob("*.py")]
+    areas = {"strata": _digest(root, (path for path in harness if path.name not in _NO_EFFECT))}
     for target in targets:
-        name, files = _area(home.parent, target)
-        areas[name] = _digest(home.parent, files)
+        name, files = _area(root, target)
+        areas[name] = _digest(root, files)
     return dict(sorted(areas.items()))
 
 
@@ -74,7 +74,7 @@ def host_facts() -> dict[str, Json]:
         "machine": platform.machine(),
         "processors": os.cpu_count(),
         "python": sys.version,
-        "git": git_state(Path(__file__).resolve().parent),
+        "git": git_state(_ROOT),
     }
 
 

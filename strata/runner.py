@@ -20,13 +20,12 @@ from strata.errors import DataError, Paused, StrataError, UsageError
 from strata.ledger import MANIFEST, MARKER, read_ledger, read_sealed
 from strata.lines import as_values
 from strata.metering import MeteredBackbone, MeteredEmbedder, Stopwatch
-from strata.plan import Plan, Source, make_plan
+from strata.plan import EMPTY, Plan, Source, make_plan
 from strata.progress import Display, Tally
 from strata.store import RunStore
 from strata.types import EpisodeRecord, MemoryReport, Task
 
 _LONGEST_WAIT = 60.0
-_MEANT_TO_BE_EMPTY = "no_memory"
 _SUSPICIOUS = 10
 
 
@@ -238,7 +237,7 @@ class _Pass:
     def _stays_empty(self) -> bool:
         memories = [line["memory"] for line in self._store.ledger.lines]
         used = any(memory["stored"] or memory["injected_ids"] for memory in memories)
-        return self._settings.memory["name"] != _MEANT_TO_BE_EMPTY and not used
+        return self._settings.memory["name"] != EMPTY and not used
 
 
 def _train(settings: RunSettings, show: Display, sleep: Callable[[float], None]) -> Source:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,45 @@ def test_an_intruder_with_one_of_our_names_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert f"Package strata would be imported from {tmp_path / 'strata'}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_killed_worker_is_said_and_the_sweep_goes_on_when_started_again(tmp_path: Path) -> None:
+    sweep = ["-m", *PARTS, "env.tasks=20", "env.seconds=0.05", "seed=0,1"]
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "scripts" / "run.py"), *CONFIGS, *sweep],
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("results/*/episodes.jsonl")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    holder = next(worker for worker in workers(process.pid) if holds_a_run(worker))
+    os.kill(holder, signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "A worker of the sweep was killed" in said
+    assert "Traceback" not in said
+    again = command(tmp_path, *sweep, "limit=3")
+    assert again.returncode == 0, again.stderr
+    assert len(list(tmp_path.glob("results/*/complete.json"))) == 2
+
+
+def workers(parent: int) -> list[int]:
+    """Processes started by a process, from Linux's own table."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(stat.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def holds_a_run(process: int) -> bool:
+    return any(
+        link.readlink().name == "run.lock" for link in Path(f"/proc/{process}/fd").iterdir() if link.is_symlink()
+    )
