@@ -135,17 +135,14 @@ class Live(Plain):
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         super().__init__(stream, clock)
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")
+        columns = BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[note]}", markup=False)
         self._bar = Progress(*columns, console=Console(file=stream))
         self._item = self._bar.add_task("", total=None, note="")
 
     def start(self, title: str, tally: Tally) -> None:
         """Show the bar."""
-        Quiet.start(self, title, tally)
-        self._pace.start(tally)
-        self._bar.update(
-            self._item, description=title, total=tally.planned, completed=tally.done, note=tally.describe()
-        )
+        super().start(title, tally)
+        self._bar.update(self._item, total=tally.planned, completed=tally.done, note=tally.describe())
         self._bar.start()
 
     def update(self, tally: Tally) -> None:
