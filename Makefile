@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 PROFILE ?= quick
-RESULTS ?= results
+RESULTS ?= results$(if $(filter full,$(PROFILE)),/full)
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ "$$n" -lt 8 ] && echo "$$n" || echo 8)
 ARGS ?=
 

@@ -1,8 +1,9 @@
-"""The main job: run Table 1's cells, then write the tables, radar charts and report; finished work is not repeated.
+"""The main job: run Table 1's cells, then write the tables, radar charts and report. Finished work is not repeated.
 
     python scripts/reproduce.py [profile=quick|full] [results_dir=results] [jobs=N] [KEY=VALUE for scripts/run.py ...]
 
-quick: one simulated backbone, 36 ALFWorld games. full: both presets, all games. Exit status as of scripts/run.py.
+quick: one simulated backbone, 36 ALFWorld games, 23 ScienceWorld tasks. full: two backbones, all 134 games. Exit status
+as of scripts/run.py.
 """
 
 from __future__ import annotations
@@ -15,15 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {
-    "quick": (["env=alfworld", "env.per_category=6"],),
-    "full": (["env=alfworld", "backbone.preset=sim_pro,sim_flash"],),
+    "quick": (["env=alfworld", "env.per_category=6"], ["env=scienceworld"]),
+    "full": (["env=alfworld,scienceworld", "backbone.preset=sim_pro,sim_flash"],),
 }
-
-
-def run(script: str, *arguments: str) -> int:
-    """Run a script of this folder with unbuffered output. Returns its exit status."""
-    command = [sys.executable, "-u", str(ROOT / "scripts" / script), *arguments]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def main(arguments: list[str]) -> int:
@@ -35,19 +30,21 @@ def main(arguments: list[str]) -> int:
         print(f"profile={options['profile']}: must be one of {', '.join(PROFILES)}.", file=sys.stderr)
         return 2
     results, place = Path(options["results_dir"]), f"results_dir={options['results_dir']}"
-    sweep = ["-m", "experiment=table1", place, f"hydra.launcher.n_jobs={options['jobs']}"]
-    steps = [("run.py", *sweep, *cells, *rest) for cells in PROFILES[options["profile"]]]
-    endings = {"latex": "tex", "csv": "csv", "md": "md"}
-    steps += [("tables.py", place, f"format={k}", f"out={results}/tables/table1.{v}") for k, v in endings.items()]
-    steps += [("tables.py", place), ("figures.py", place), ("report.py", place)]
-    for script, *words in steps:
-        start = time.monotonic()
-        if code := run(script, *words):
-            print(f"\nscripts/{script} ended with {code}. Start the same command again to go on.", file=sys.stderr)
+    sweep = ["run.py", "-m", "experiment=table1", place, f"hydra.launcher.n_jobs={options['jobs']}"]
+    steps = [[*sweep, *cells, *rest] for cells in PROFILES[options["profile"]]]
+    for format, ending in {"latex": "tex", "csv": "csv", "md": "md"}.items():
+        steps.append(["tables.py", "table=1", f"format={format}", place, f"out={results}/tables/table1.{ending}"])
+    steps += [["figures.py", "figure=3", place], ["report.py", place]]
+    start = time.monotonic()
+    for number, step in enumerate(steps, start=1):
+        print(f"[{number}/{len(steps)}, {time.monotonic() - start:.0f} s] scripts/{' '.join(step)}", flush=True)
+        command = [sys.executable, "-u", str(ROOT / "scripts" / step[0]), *step[1:]]
+        if code := subprocess.run(command, check=False).returncode:
+            print(f"\nscripts/{step[0]} ended with {code}. Start the same command again to go on.", file=sys.stderr)
             return code
-        print(f"[{script} {time.monotonic() - start:.0f} s]", flush=True)
-    print(f"\nRuns: {results}/<run_id>/   tables: {results}/tables/   charts: {results}/figures/")
-    print(f"Report: {results}/report/index.html")
+    print(f"\n{(results / 'tables/table1.md').read_text(encoding='utf-8')}")
+    print(f"{time.monotonic() - start:.0f} s. Runs: {results}/<run_id>/   tables: {results}/tables/")
+    print(f"Radar charts: {results}/figures/   report, for a browser: {results}/report/index.html")
     return 0
 
 
