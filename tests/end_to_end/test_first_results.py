@@ -129,7 +129,7 @@ def test_make_reproduce_in_small(call: Call, tmp_path: Path) -> None:
         f"PYTHON={sys.executable}",
         f"RESULTS={tmp_path / 'results'}",
         "JOBS=2",
-        "ARGS=memory=no_memory,strata seed=0 env.per_category=1 limit=2 embedder=wordllama",
+        "ARGS=memory=no_memory,strata seed=0 limit=2 embedder=wordllama",
     )
     result = call(*command)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -138,6 +138,6 @@ def test_make_reproduce_in_small(call: Call, tmp_path: Path) -> None:
     for name in ("tables/table1.md", "tables/table1.tex", "tables/table1.csv"):
         assert (tmp_path / "results" / name).stat().st_size > 100
     assert list((tmp_path / "results/figures").glob("*.png"))
-    marker = next((tmp_path / "results").glob("strata-*/complete.json")).stat().st_mtime_ns
+    marker = next((tmp_path / "results").glob("strata-alfworld-*/complete.json")).stat().st_mtime_ns
     assert call(*command).returncode == 0
-    assert next((tmp_path / "results").glob("strata-*/complete.json")).stat().st_mtime_ns == marker
+    assert next((tmp_path / "results").glob("strata-alfworld-*/complete.json")).stat().st_mtime_ns == marker
