@@ -41,6 +41,7 @@ class Draft:
     steps: tuple[str, ...]
     tags: tuple[str, ...] = ()
     kind: str = ""
+    goal: str = ""
     calls: tuple[int, ...] = ()
 
     def with_tags(self, tags: tuple[str, ...]) -> Draft:
@@ -234,7 +235,7 @@ class ExperienceGraph:
     def _same_unit(self, draft: Draft) -> int | None:
         wanted = normal("\n".join(draft.steps))
         for node in self.graph.of_type("atomic"):
-            if node.kind == draft.kind and normal(node.content) == wanted and node.seq not in self.graph.merged:
+            if node.kind == draft.kind and normal(node.procedure) == wanted and node.seq not in self.graph.merged:
                 return node.seq
         return None
 
@@ -296,6 +297,7 @@ class ExperienceGraph:
             steps=draft.steps,
             tags=draft.tags,
             episode=episode,
+            goal=draft.goal,
             calls=draft.calls,
         )
         self._refresh(node.seq)
@@ -389,15 +391,28 @@ class ExperienceGraph:
 
     def _draft_node(self, draft: Draft) -> Node:
         return Node(
-            seq=-1, id="", type="workflow", title=draft.title, when=draft.when, steps=draft.steps, tags=draft.tags
+            seq=-1,
+            id="",
+            type="workflow",
+            title=draft.title,
+            when=draft.when,
+            steps=draft.steps,
+            tags=draft.tags,
+            goal=draft.goal,
         )
 
     def _views(self, node: Node) -> Views:
-        content, index = self._embed([node.content, node.index])
+        content, index = self._embed([self._content(node), node.index])
         return Views(content, index, node.tags, self._tokens(node))
 
+    def _content(self, node: Node) -> str:
+        kind = self.settings.similarity.content_view
+        if not node.goal or kind == "procedure":
+            return node.procedure
+        return node.goal if kind == "goal" else f"{node.goal}\n{node.procedure}"
+
     def _tokens(self, node: Node) -> tuple[str, ...]:
-        return tuple(self._tokenizer.tokens(f"{node.content}\n{node.index}"))
+        return tuple(self._tokenizer.tokens(f"{self._content(node)}\n{node.index}"))
 
     def _refresh(self, seq: int) -> None:
         node = self.graph.nodes[seq]

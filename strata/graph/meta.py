@@ -23,7 +23,7 @@ from strata.types import Json
 Refresh = Callable[[int], None]
 """Called with the sequence number of a new or changed meta, so that searches see it as it is now."""
 
-_STEPS_IN_BULLET = 160
+_BULLET_CHARS = 400
 
 
 def centroid(index: Index, members: Iterable[int]) -> Floats | None:
@@ -170,11 +170,21 @@ def _absorb(graph: Graph, meta: int, unlinked: list[int], episode: int) -> None:
         member = graph.nodes[seq]
         if seq not in absorbed:
             absorbed.append(seq)
-        key, text = member.when or member.title, line("; ".join(member.steps), _STEPS_IN_BULLET)
+        key, text = member.when or member.title, _in_short(member)
         if normal(f"{key} {text}") not in known:
             known.add(normal(f"{key} {text}"))
             bullets.append(Bullet("variant", text, key=key, episode=episode, source=seq))
     graph.amend(meta, episode, bullets=tuple(bullets), absorbed=tuple(absorbed))
+
+
+def _in_short(member: Node) -> str:
+    """A member's steps on one line; of a long procedure the first ones, never half a step."""
+    kept: list[str] = []
+    for step in member.steps:
+        if kept and len("; ".join([*kept, step])) > _BULLET_CHARS:
+            return "; ".join([*kept, "..."])
+        kept.append(step)
+    return "; ".join(kept)
 
 
 def shared_tags(graph: Graph, part: Iterable[int]) -> tuple[str, ...]:

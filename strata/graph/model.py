@@ -38,9 +38,9 @@ class Bullet:
 class Node:
     """One unit of experience.
 
-    `steps` make the content view, `title` and `when` the index view. `calls` are the atomic nodes of a workflow in
-    call order; `called` says that an atomic node once had a caller; `absorbed` are all workflows a meta ever had.
-    Nodes name each other by `seq`, which is unique and never used again.
+    `steps` say what it does; `goal` is the task that a workflow was made from, in its own words. `calls` are the atomic
+    nodes of a workflow in call order; `called` says that an atomic node once had a caller; `absorbed` are all workflows
+    a meta ever had. Nodes name each other by `seq`, which is unique and never used again.
     """
 
     seq: int
@@ -51,6 +51,7 @@ class Node:
     steps: tuple[str, ...]
     tags: tuple[str, ...] = ()
     kind: str = ""
+    goal: str = ""
     bullets: tuple[Bullet, ...] = ()
     calls: tuple[int, ...] = ()
     absorbed: tuple[int, ...] = ()
@@ -60,7 +61,7 @@ class Node:
     episodes: tuple[int, ...] = ()
 
     @property
-    def content(self) -> str:
+    def procedure(self) -> str:
         """What it does: the numbered procedure of a workflow, otherwise the unit itself."""
         if self.type == "workflow":
             return "\n".join(f"{number}. {step}" for number, step in enumerate(self.steps, start=1))
@@ -68,8 +69,8 @@ class Node:
 
     @property
     def index(self) -> str:
-        """Goal and applicability."""
-        return ". ".join(part.rstrip(".") for part in (self.title, self.when) if part)
+        """Goal and applicability. The title stands for the goal where there was no task."""
+        return ". ".join(part.rstrip(".") for part in (self.goal or self.title, self.when) if part)
 
     @property
     def group(self) -> str:
@@ -165,6 +166,7 @@ class Graph:
         tags: tuple[str, ...],
         episode: int,
         kind: str = "",
+        goal: str = "",
         bullets: tuple[Bullet, ...] = (),
         calls: tuple[int, ...] = (),
     ) -> Node:
@@ -180,6 +182,7 @@ class Graph:
             steps=steps,
             tags=tags,
             kind=kind,
+            goal=goal,
             bullets=bullets,
             calls=calls,
             created=episode,
@@ -225,7 +228,7 @@ class Graph:
         episodes = node.episodes if episode in node.episodes else (*node.episodes, episode)
         node = replace(node, updated=episode, episodes=episodes, **changes)  # type: ignore[arg-type]
         self.put(node)
-        if {"steps", "title", "when"} & set(changes):
+        if {"steps", "title", "when", "goal"} & set(changes):
             self._touch("vector", seq)
         return node
 

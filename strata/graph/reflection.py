@@ -59,10 +59,10 @@ class Material:
 def fit_trajectory(turns: Sequence[Turn], settings: Reflection) -> tuple[str, Event]:
     """The trajectory within its token budget, and an event that says how it was cut.
 
-    While it is too long, observations are halved down to 50 characters, then the steps kept at either end; what is
-    still too long is cut at the end.
+    All steps are shown as long as they fit, since the decisive one may be anywhere. While the text is too long,
+    observations are halved down to 50 characters, then the steps kept at either end; what is still too long is cut.
     """
-    chars, ends = settings.observation_chars, 15
+    chars, ends = settings.observation_chars, max(1, len(turns))
     limit = settings.input_tokens * _CHARS_PER_TOKEN
     text = render_trajectory(turns, observation_chars=chars, head=ends, tail=ends)
     while len(text) > limit and (chars > 50 or ends > 1):
@@ -136,7 +136,7 @@ class Reflector:
 
     def _draft(self, reply: dict[str, Json], query: Query, *, kind: str = "", context: str = "") -> Draft:
         title, when = line(reply["title"], 120), line(reply["when"])
-        draft = Draft(title=title, when=when, steps=steps(reply["steps"]), kind=kind)
+        draft = Draft(title=title, when=when, steps=steps(reply["steps"]), kind=kind, goal=line(context))
         text = ". ".join(part for part in (title, when, context) if part)
         if kind:
             text += ". " + ". ".join(draft.steps)

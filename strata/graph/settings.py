@@ -49,6 +49,9 @@ class Similarity:
 
     weights: Weights = setting(Weights(), "weights of the four terms")
     lexical: Literal["jaccard", "bm25"] = setting("jaccard", "open: how the overlap of words is measured")
+    content_view: Literal["procedure", "goal", "both"] = setting(
+        "goal", "open: embedded as a workflow's content: its procedure, the words of the task it solved, or both"
+    )
     query_views: Literal["same", "parsed"] = setting(
         "same", "open: both query views embed the task text, or the index view embeds its parsed tags"
     )

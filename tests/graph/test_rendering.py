@@ -43,18 +43,22 @@ def test_layers_come_in_order_and_the_warning_has_no_steps(kitchen):
     bullets(b, heat, ("variant", "it is a mug", "empty it first"), ("pitfall", "the door is open", "do not heat"))
     assert show(b, "op:heat").splitlines() == [
         "Experience from earlier tasks. Use what fits this task.",
-        "Principles:",
-        "* Family: heat (when: heat with egg)",
-        "  Common steps: heat it",
-        "WARNING - DO NOT CONFUSE. This task asks to heat. Do NOT do what these opposite tasks did:",
+        "",
+        "## Principles",
+        "### Family: heat (when: heat with egg)",
+        "Common steps: heat it",
+        "",
+        "## WARNING - DO NOT CONFUSE. This task asks to heat. Do NOT do what these opposite tasks did:",
         "- not this (cool): Cool and place (when: an object must be cold)",
-        "Procedures:",
-        "* Heat and place (when: an object must be hot)",
+        "",
+        "## Procedures",
+        "### Heat and place (when: an object must be hot)",
         "1. take {object}",
         "2. heat {object}",
         "Variant: it is a mug: empty it first",
         "Avoid: the door is open: do not heat",
-        "Units to call:",
+        "",
+        "## Units to call",
         "- skill: use microwave (when: something must be hot): heat {object} with microwave 1",
     ]
 
@@ -62,14 +66,14 @@ def test_layers_come_in_order_and_the_warning_has_no_steps(kitchen):
 def test_unclear_pair_stands_under_one_warning_that_names_both_operations(kitchen):
     b, _, _, _ = kitchen
     text = show(b, "obj:egg")
-    assert text.splitlines()[4:9] == [
-        "WARNING - DO NOT CONFUSE. These do opposite things. See which one the task asks for, never follow the other:",
+    assert text.split("\n\n")[2].splitlines() == [
+        "## WARNING - DO NOT CONFUSE. These are opposites. See which one the task asks for, never follow the other:",
         "- only to heat: Heat and place (when: an object must be hot)",
-        "  1. take {object}",
-        "  2. heat {object}",
+        "1. take {object}",
+        "2. heat {object}",
         "- only to cool: Cool and place (when: an object must be cold)",
     ]
-    assert "Procedures:" not in text
+    assert "Procedures" not in text
     assert "cool {object}" not in text
 
 
@@ -102,8 +106,9 @@ def test_of_equally_near_bullets_the_newer_are_shown():
     assert "old one" not in show(b, "op:a")
 
 
-def test_text_is_free_of_blank_lines_and_control_characters(kitchen):
+def test_each_workflow_is_a_block_of_its_own(kitchen):
     b, _, _, _ = kitchen
-    text = show(b, "op:heat")
-    assert all(line.strip() for line in text.splitlines())
-    assert text.isprintable() or set(text) - {"\n"} == {c for c in text if c.isprintable()}
+    b.workflow("op:clean")
+    blocks = show(b, "op:heat").split("\n\n")
+    assert [block.splitlines()[0][:12] for block in blocks[3:5]] == ["## Procedure", "### t5"]
+    assert all(line.strip() and line.isprintable() for block in blocks for line in block.splitlines())

@@ -159,7 +159,7 @@ def test_event_holds_the_numbers_of_the_decision(build):
     assert [item["role"] for item in event["injected"]] == ["meta", "warning", "procedure"]
     assert event["pairs"][0]["roles"] == ["procedure", "warning"]
     assert (event["meta"], event["warning"]) == (True, True)
-    assert event["lines"] == len(text.splitlines())
+    assert event["lines"] == sum(1 for line in text.splitlines() if line)
     assert [b.graph.graph.nodes[seq].id for seq in selection.shown] == [item["id"] for item in event["injected"]]
 
 

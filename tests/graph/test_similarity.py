@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata.errors import UsageError
+from strata.graph import Draft
 from strata.graph.overlap import K1, B, Overlap
 from strata.graph.settings import Similarity, Weights
 from strata.graph.similarity import Index, Views, jaccard, unit_rows
@@ -212,3 +213,26 @@ def test_bm25_switch_changes_the_lexical_term_only():
     assert one_score(query, node, bm25) == pytest.approx(
         0.95 + 0.05 * bm25_by_hand(["a", "b"], ["a", "c", "c"], [["a", "c", "c"]])
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [("procedure", "1. go\n2. heat it"), ("goal", "heat an egg"), ("both", "heat an egg\n1. go\n2. heat it")],
+)
+def test_what_is_embedded_as_content_is_a_setting(build, kind, content):
+    b = build(similarity={"content_view": kind})
+    b.embedder.table = {content: E[2], "heat an egg. it is raw": E[3]}
+    draft = Draft(title="Boil", when="it is raw", steps=("go", "heat it"), goal="heat an egg")
+    seq = b.seq(b.graph.write_workflow(draft, 0)[0]["id"])
+    found = b.graph.index.views(seq)
+    assert (found.content.tolist(), found.index.tolist()) == (E[2].tolist(), E[3].tolist())
+
+
+def test_unit_without_a_task_is_embedded_as_itself(build):
+    b = build()
+    b.embedder.table = {"use it": E[2], "Microwave. to heat": E[3]}
+    _, seq = b.graph.write_atomic(
+        "create", Draft(title="Microwave", when="to heat", steps=("use it",), kind="skill"), [], 0
+    )
+    found = b.graph.index.views(seq)
+    assert (found.content.tolist(), found.index.tolist()) == (E[2].tolist(), E[3].tolist())

@@ -464,7 +464,7 @@ def test_hostile_text_stays_on_one_line():
     memory = make(model)
     memory.reflect(episode())
     context = memory.retrieve(view(), START)
-    assert len(context.text.splitlines()) == 5
+    assert len(context.text.splitlines()) == 6
     assert "\x1b" not in context.text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from oracle.reflection import shrunk
@@ -14,7 +15,7 @@ Pair = tuple[int, int]
 def pair_scores(state: State) -> dict[Pair, float]:
     """s_nn of every pair of live workflows, older first in the pair."""
     flows, nodes = live(state, "workflow"), state["nodes"]
-    return {(a, b): similarity(state["settings"], nodes[a], nodes[b]) for a in flows for b in flows if a < b}
+    return {(a, b): similarity(state["weights"], nodes[a], nodes[b]) for a in flows for b in flows if a < b}
 
 
 def group_thresholds(state: State, scores: dict[Pair, float]) -> dict[str, float]:
@@ -52,14 +53,8 @@ def derive(state: State) -> dict[str, Any]:
 
 def conductance(edges: dict[Pair, float], community: list[int]) -> float:
     """Weight that leaves the community over the smaller of the two volumes; 0 when that is 0."""
-    leaving = inside = outside = 0.0
-    for (a, b), weight in edges.items():
-        if (a in community) != (b in community):
-            leaving += weight
-        for end in (a, b):
-            if end in community:
-                inside += weight
-            else:
-                outside += weight
-    smaller = min(inside, outside)
-    return leaving / smaller if smaller > 0 else 0.0
+    leaving = [weight for (a, b), weight in edges.items() if (a in community) != (b in community)]
+    inside = [weight for pair, weight in edges.items() for end in pair if end in community]
+    outside = [weight for pair, weight in edges.items() for end in pair if end not in community]
+    smaller = min(math.fsum(inside), math.fsum(outside))
+    return math.fsum(leaving) / smaller if smaller > 0 else 0.0

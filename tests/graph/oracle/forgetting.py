@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
 
 from oracle.derived import Pair, derive
 from oracle.retrieval import opposites
-from oracle.state import State, live
+from oracle.state import State, is_called, live
 
 
 def scaled_ranks(values: dict[int, float]) -> dict[int, float]:
@@ -27,7 +29,7 @@ def qualities(state: State, edges: dict[Pair, float]) -> dict[int, dict[str, flo
     """Q of every live workflow with its parts; `edges` are those among survivors."""
     rule = state["settings"]["forgetting"]
     flows = live(state, "workflow")
-    activation = {seq: sum((weight for pair, weight in edges.items() if seq in pair), 0.0) for seq in flows}
+    activation = {seq: math.fsum(weight for pair, weight in edges.items() if seq in pair) for seq in flows}
     ages = {seq: state["nodes"][seq]["age"] for seq in flows}
     rank_a, rank_g = scaled_ranks(activation), scaled_ranks(ages)
     return {
@@ -56,8 +58,7 @@ def delete(state: State, workflow: int) -> dict[str, list[int]]:
     contrasts = opposites(state, workflow)
     for meta in above:
         state["children"][meta].remove(workflow)
-    still = {atomic for atomics in state["calls"].values() for atomic in atomics}
-    atomics = sorted({atomic for atomic in called if atomic not in still})
+    atomics = _uncalled(state, called)
     metas = sorted(meta for meta in above if not state["children"][meta])
     for meta in metas:
         del state["children"][meta]
@@ -71,6 +72,17 @@ def delete(state: State, workflow: int) -> dict[str, list[int]]:
     return {"atomics": atomics, "metas": metas, "contrasts_removed": contrasts}
 
 
+def _uncalled(state: State, called: list[int]) -> list[int]:
+    """Of the atomics that a deleted workflow called, and those they were merged into, the ones nothing calls now."""
+    found, stack = set(), list(called)
+    while stack:
+        atomic = stack.pop()
+        if not is_called(state, atomic):
+            found.add(atomic)
+            stack += [target for source, target in state["merged_from"] if source == atomic]
+    return sorted(found)
+
+
 def collect(state: State, cap: int) -> list[dict[str, Any]]:
     """Delete workflows when there are more than `cap`. One entry per deletion, in order."""
     rule = state["settings"]["forgetting"]
@@ -78,7 +90,7 @@ def collect(state: State, cap: int) -> list[dict[str, Any]]:
         return []
     edges = derive(state)["edges"]
     done = []
-    while len(live(state, "workflow")) > cap * (1 - rule["hysteresis"]):
+    while len(live(state, "workflow")) > cap * (1 - Fraction(str(rule["hysteresis"]))):
         quality = qualities(state, edges)
         order = sorted(quality, key=lambda seq: (quality[seq]["quality"], seq))
         cut: set[int] = set()

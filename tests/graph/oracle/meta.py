@@ -107,12 +107,13 @@ def _create(state: State, verdict: dict[str, Any], describe: Callable[[int], Thi
     others = live(state, "meta")
     tags = joint_tags(state, verdict["members"], [])
     meta = add_node(state, "meta", {**describe(state["next"]), "tags": tags})
-    closest, most = None, 0.0
+    closest: int | None = None
+    most: float | None = None
     for other in others:
-        score = similarity(state["settings"], state["nodes"][meta], state["nodes"][other])
-        if closest is None or score > most:
+        score = similarity(state["weights"], state["nodes"][meta], state["nodes"][other])
+        if most is None or score > most:
             closest, most = other, score
-    churn = closest is not None and most >= state["settings"]["thresholds"]["g_high"]
+    churn = most is not None and most >= state["settings"]["thresholds"]["g_high"]
     return {"meta": meta, "linked": verdict["unlinked"], "similar_to": closest, "similarity": most, "churn": churn}
 
 

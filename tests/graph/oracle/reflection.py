@@ -48,7 +48,7 @@ def nearest(state: State, thing: Thing, kind: str = "workflow") -> tuple[int | N
     """The most similar live node of a type, the older of equals."""
     best, best_score = None, None
     for seq in live(state, kind):
-        score = similarity(state["settings"], thing, state["nodes"][seq])
+        score = similarity(state["weights"], thing, state["nodes"][seq])
         if best_score is None or score > best_score:
             best, best_score = seq, score
     return best, best_score

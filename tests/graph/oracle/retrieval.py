@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from oracle.contrast import Roles, roles_of_pair
 from oracle.similarity import Thing, similarity
-from oracle.state import State, live, operators, parents
+from oracle.state import State, hidden, live, parents, stand_in
 
 ORD = {"meta": 0, "workflow": 1, "atomic": 2}
 
@@ -18,35 +19,31 @@ def rank_score(settings: dict[str, Any], score: float, kind: str) -> float:
 def retrieve(state: State, query: Thing) -> dict[str, Any]:
     """What would be injected for a query. Changes nothing; `age` does."""
     settings, nodes = state["settings"], state["nodes"]
-    scores = {seq: similarity(settings, query, node) for seq, node in nodes.items()}
-    cleared = [seq for seq in scores if scores[seq] >= settings["retrieval"]["theta_min"]]
+    scores = {seq: similarity(state["weights"], query, node) for seq, node in nodes.items()}
+    unseen = hidden(state)
+    cleared = [seq for seq in scores if scores[seq] >= settings["retrieval"]["theta_min"] and seq not in unseen]
     ranked = sorted(cleared, key=lambda seq: (-rank_score(settings, scores[seq], nodes[seq]["type"]), seq))
     seeds = ranked[: settings["retrieval"]["top_k"]]
-    pulled = _around(state, seeds, set(cleared))
     pairs = _pairs(state, query, seeds)
+    workflows = _roles([seq for seq in seeds if nodes[seq]["type"] == "workflow"], pairs)
+    metas = [seq for seq in seeds if nodes[seq]["type"] == "meta"]
+    atomics = [seq for seq in seeds if nodes[seq]["type"] == "atomic"]
+    for seed in seeds:
+        if nodes[seed]["type"] == "workflow":
+            metas += [meta for meta in parents(state, seed) if meta in cleared and meta not in metas]
+        if workflows.get(seed) == "procedure":  # reading: units of a procedure that one is warned of are not offered
+            called = [stand_in(state, atomic) for atomic in state["calls"][seed]]
+            atomics += [atomic for atomic in dict.fromkeys(called) if atomic not in atomics]
+    roles = {**dict.fromkeys(metas, "meta"), **workflows, **dict.fromkeys(atomics, "atomic")}
     return {
         "scores": scores,
         "cleared": cleared,
-        "ranked": ranked,
         "seeds": seeds,
-        **pulled,
         "pairs": pairs,
-        "roles": _roles(state, {*seeds, *pulled["metas"], *pulled["atomics"], *pulled["neighbours"]}, pairs),
+        "roles": roles,
+        "atomics": atomics,
+        "rank_scores": {seq: rank_score(settings, scores[seq], nodes[seq]["type"]) for seq in seeds},
     }
-
-
-def _around(state: State, seeds: list[int], cleared: set[int]) -> dict[str, list[int]]:
-    """Meta parents that clear the gate, atomics in call order, contrast neighbours: of the seeds alone."""
-    metas: list[int] = []
-    atomics: list[int] = []
-    neighbours: list[int] = []
-    for seed in seeds:
-        if state["nodes"][seed]["type"] != "workflow":
-            continue
-        metas += [meta for meta in parents(state, seed) if meta in cleared and meta not in metas]
-        atomics += [atomic for atomic in state["calls"][seed] if atomic not in atomics]
-        neighbours += [other for other in opposites(state, seed) if other not in neighbours]
-    return {"metas": metas, "atomics": atomics, "neighbours": neighbours}
 
 
 def opposites(state: State, workflow: int) -> list[int]:
@@ -54,33 +51,25 @@ def opposites(state: State, workflow: int) -> list[int]:
     return sorted(a if b == workflow else b for a, b in state["contrasts"] if workflow in (a, b))
 
 
-def _pairs(state: State, query: Thing, seeds: list[int]) -> dict[tuple[int, int], tuple[str, str]]:
-    """(seed, neighbour) -> their roles: who shares the query's operator is the procedure, whichever was the seed."""
-    pairs = {}
+def _pairs(state: State, query: Thing, seeds: list[int]) -> dict[tuple[int, int], Roles]:
+    """(seed, neighbour) -> their roles; a pair of two seeds once, the better one first."""
+    pairs: dict[tuple[int, int], Roles] = {}
     for seed in seeds:
         for other in opposites(state, seed):
-            first = bool(operators(state["nodes"][seed]) & operators(query))
-            second = bool(operators(state["nodes"][other]) & operators(query))
-            if first and not second:
-                pairs[seed, other] = ("procedure", "warning")
-            elif second and not first:
-                pairs[seed, other] = ("warning", "procedure")
-            else:
-                pairs[seed, other] = ("unclear", "unclear")
+            if (other, seed) not in pairs:
+                a, b = state["nodes"][seed], state["nodes"][other]
+                pairs[seed, other] = roles_of_pair(state["settings"], query, a, b)
     return pairs
 
 
-def _roles(state: State, shown: set[int], pairs: dict[tuple[int, int], tuple[str, str]]) -> dict[int, str]:
-    """One role per shown node; of a node in several pairs the most careful one."""
-    roles = {}
-    for seq in shown:
-        said = [role for pair, both in pairs.items() for member, role in zip(pair, both, strict=True) if member == seq]
-        kind = state["nodes"][seq]["type"]
-        roles[seq] = "procedure" if kind == "workflow" else kind
-        for role in ("warning", "unclear"):
-            if role in said:
-                roles[seq] = role
-                break
+def _roles(seeds: list[int], pairs: dict[tuple[int, int], Roles]) -> dict[int, str]:
+    """One role per shown workflow. Reading: of a workflow in several pairs the most careful one."""
+    roles = dict.fromkeys(seeds, "procedure")
+    for role in ("procedure", "unclear", "warning"):
+        for pair, both in pairs.items():
+            for member, said in zip(pair, both, strict=True):
+                if said == role:
+                    roles[member] = role
     return roles
 
 

@@ -46,9 +46,7 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 def weights(settings: dict[str, Any]) -> dict[str, float]:
     """Dropped terms have weight 0, the others are scaled to sum 1."""
     given = settings["similarity"]["weights"]
-    total = 0.0
-    for term in TERMS:
-        total += given[term]
+    total = math.fsum(given[term] for term in TERMS)
     return {term: given[term] / total for term in TERMS}
 
 
@@ -62,10 +60,10 @@ def parts(a: Thing, b: Thing) -> dict[str, float]:
     }
 
 
-def similarity(settings: dict[str, Any], a: Thing, b: Thing) -> float:
-    """s(q, n) when `a` is a query, s_nn(a, b) when both are nodes."""
-    weight, part = weights(settings), parts(a, b)
+def similarity(weight: dict[str, float], a: Thing, b: Thing) -> float:
+    """s(q, n) when `a` is a query, s_nn(a, b) when both are nodes: the terms summed in the formula's order, up to 1."""
+    part = parts(a, b)
     score = 0.0
     for term in TERMS:
         score += weight[term] * part[term]
-    return score
+    return min(score, 1.0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from oracle.similarity import Thing
+from oracle.similarity import Thing, weights
 
 State = dict[str, Any]
 
@@ -13,11 +14,12 @@ def new_state(settings: dict[str, Any]) -> State:
     """An empty graph under these settings (nested dicts, keys as in the config)."""
     return {
         "settings": settings,
+        "weights": weights(settings),
         "nodes": {},  # seq -> node
         "calls": {},  # workflow -> [atomic, ...] in call order
         "children": {},  # meta -> [live workflow, ...]
         "children_ever": {},  # meta -> [workflow, ...]
-        "merged_from": [],  # (source, target)
+        "merged_from": [],  # (source, target), atomics
         "contrasts": [],  # (a, b), a older than b
         "scores": {},  # group -> [score, ...]
         "ever_called": [],
@@ -83,9 +85,29 @@ def parents(state: State, workflow: int) -> list[int]:
     return sorted(meta for meta, children in state["children"].items() if workflow in children)
 
 
+def stand_in(state: State, atomic: int) -> int:
+    """The atomic that stands for this one: itself, or what it was merged into. Reading: a merged source stays, hidden."""
+    for source, target in state["merged_from"]:
+        if source == atomic:
+            return stand_in(state, target)
+    return atomic
+
+
+def hidden(state: State) -> set[int]:
+    """Atomics that another one stands for."""
+    return {source for source, _ in state["merged_from"]}
+
+
+def is_called(state: State, atomic: int) -> bool:
+    """Whether a workflow calls the atomic, or one that was merged into it."""
+    if any(atomic in atomics for atomics in state["calls"].values()):
+        return True
+    return any(is_called(state, source) for source, target in state["merged_from"] if target == atomic)
+
+
 def normal(text: str) -> str:
-    """Bullets equal in this form are one bullet."""
-    return " ".join(text.lower().split())
+    """Bullets equal in this form are one bullet. Reading: letter case, spaces and punctuation do not count."""
+    return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def add_bullet(state: State, seq: int, kind: str, text: str, when: str = "") -> bool:
@@ -132,5 +154,5 @@ def check(state: State) -> None:
         assert source != target
         assert source in nodes
         assert target in nodes
-    called = {atomic for atomics in state["calls"].values() for atomic in atomics}
-    assert called == {atomic for atomic in state["ever_called"] if atomic in nodes}
+    for atomic in live(state, "atomic"):
+        assert is_called(state, atomic) or atomic not in state["ever_called"]
