@@ -193,9 +193,8 @@ def test_near_duplicate_is_no_operation_and_its_score_is_recorded_after_the_deci
 def test_band_decides_between_noop_bullet_and_create(low, high, decision):
     memory = make(thresholds={"mode": "fixed", "fixed_low": low, "fixed_high": high})
     memory.reflect(episode(0))
-    memory.graph._rng = rng
     memory._caller.backbone.answers["workflow"] = steps_reply("cook")
-    report = memory.reflect(episode(1))
+    report = memory.reflect(episode(1, task="heat some mug and put it in shelf."))
     assert event(report, "workflow")["decision"] == decision
     assert len(live(memory, "workflow")) == (2 if decision == "create" else 1)
     assert len(live(memory, "workflow")[0].bullets) == (1 if decision == "add_bullet" else 0)
