@@ -41,6 +41,11 @@ class Plan:
     tasks: tuple[Task, ...]
     manifest: Mapping[str, Json]
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """Ids of all tasks."""
+        return frozenset(task.id for task in self.tasks)
+
     def manifest_for(self, planned: int, notes: Iterable[str]) -> dict[str, Json]:
         """The manifest of a run over the first `planned` tasks."""
         tasks = [{"id": task.id, "category": task.category, "group": task.group} for task in self.tasks[:planned]]

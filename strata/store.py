@@ -235,6 +235,7 @@ def _reconcile(folder: Path, plan: Plan, planned: int, ledger: Ledger, *, accept
         return plan.manifest_for(planned, ())
     old = read_sealed(path)
     hard, soft = differences(old, plan.manifest_for(planned, ()))
+    hard += [f"task {name}: (committed) -> (absent)" for name in sorted(ledger.attempted - plan.ids)[:3]]
     if hard or (soft and not accept_changes):
         hint = "" if hard else " To go on all the same, noted in the run: accept_changes=true."
         raise RunConflictError(

@@ -338,6 +338,14 @@ def test_another_task_order_under_the_same_run_is_refused(tmp_path: Path, monkey
         run(tmp_path)
 
 
+def test_a_committed_task_that_is_no_longer_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path, limit=3)
+    original = Counting.tasks
+    monkeypatch.setattr(Counting, "tasks", lambda self: original(self)[:2])
+    with pytest.raises(RunConflictError, match=r"task test-02: \(committed\) -> \(absent\)"):
+        run(tmp_path)
+
+
 def test_changed_code_is_refused_unless_accepted_and_then_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
