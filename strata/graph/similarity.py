@@ -206,6 +206,8 @@ class Search:
 
     def top(self, layer: int, count: int, skip: Iterable[int] = ()) -> list[tuple[int, float]]:
         """The `count` most similar nodes of a layer, best first, older first on equality."""
+        if count < 1:
+            return []
         slots = self._index.layer(layer)
         hidden = set(skip)
         if hidden:

@@ -110,6 +110,7 @@ def test_search_is_brute_force(nodes, query, cut):
     ranked = sorted((seq for seq in exact if seq % 3 == 1), key=lambda seq: (-exact[seq], seq))
     assert search.top(1, 3) == [(seq, exact[seq]) for seq in ranked[:3]]
     assert search.nearest(1) == ((ranked[0], exact[ranked[0]]) if ranked else None)
+    assert search.top(1, 0) == []
 
 
 def test_equal_scores_go_to_the_older_node_wherever_it_is_stored():
