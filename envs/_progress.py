@@ -21,8 +21,12 @@ def shown_progress(title: str) -> Iterator[Callable[[int, int], None]]:
             yield lambda done, total: bar.update(task, completed=done, total=total)
         return
 
+    shown = 0
+
     def line(done: int, total: int) -> None:
-        if done * _LINES // total > (done - 1) * _LINES // total:
+        nonlocal shown
+        if done * _LINES // total > shown:
+            shown = done * _LINES // total
             console.print(f"{title}: {done} of {total}", highlight=False)
 
     yield line
