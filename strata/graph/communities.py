@@ -1,22 +1,15 @@
-"""Section 5, community detection and cut vertices of W, by igraph (and leidenalg, optional)."""
+"""Section 5, community detection in W, by igraph (or leidenalg, optional)."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 
 import igraph
 
 from strata.errors import UsageError
+from strata.graph.blocks import as_igraph
 from strata.graph.derived_graph import DerivedGraph
 from strata.graph.settings import Meta
-
-
-def _as_igraph(vertices: list[int], derived: DerivedGraph) -> tuple[igraph.Graph, list[float]]:
-    place = {seq: number for number, seq in enumerate(vertices)}
-    edges = derived.edges()
-    graph = igraph.Graph(n=len(vertices), edges=[(place[a], place[b]) for a, b, _ in edges])
-    return graph, [weight for _, _, weight in edges]
 
 
 def communities(derived: DerivedGraph, settings: Meta, seed: int) -> list[list[int]]:
@@ -25,7 +18,7 @@ def communities(derived: DerivedGraph, settings: Meta, seed: int) -> list[list[i
     igraph's generator is global to the process: it is set to one seeded here and set back afterwards.
     """
     vertices = derived.vertices
-    graph, weights = _as_igraph(vertices, derived)
+    graph, weights = as_igraph(derived)
     if settings.community == "leiden":
         membership = _leiden(graph, weights, settings.resolution, seed)
     else:
@@ -56,10 +49,3 @@ def _leiden(graph: igraph.Graph, weights: list[float], resolution: float, seed: 
         seed=seed,
     )
     return list(found.membership)
-
-
-def cut_vertices(neighbours: Mapping[int, Mapping[int, float]]) -> set[int]:
-    """Vertices whose removal would split their component (Tarjan 1972)."""
-    vertices = sorted(neighbours)
-    graph, _ = _as_igraph(vertices, DerivedGraph(neighbours))
-    return {vertices[place] for place in graph.articulation_points()}

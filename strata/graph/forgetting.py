@@ -9,71 +9,113 @@ While there are too many workflows, the non-cut vertex with the lowest Q goes, a
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import numpy.typing as npt
 
 from strata.graph.ageing import age_all
-from strata.graph.communities import cut_vertices
+from strata.graph.blocks import Blocks
 from strata.graph.derived_graph import DerivedGraph
 from strata.graph.model import Graph
+from strata.graph.overlap import Floats
 from strata.graph.settings import Ageing, Forgetting
 from strata.types import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """Q of a workflow and what it was made of."""
-
-    workflow: int
-    value: float
-    activation: float
-    age: float
-    activation_rank: float
-    age_rank: float
-
-
-def scaled_ranks(values: Sequence[float]) -> list[float]:
+def scaled_ranks(values: Floats) -> Floats:
     """Average ranks scaled to [0, 1]; 0.5 for a single value."""
     if len(values) == 1:
-        return [0.5]
-    ranks = rankdata(np.array(values), method="average")
-    return [(float(rank) - 1.0) / (len(values) - 1) for rank in ranks]
+        return np.full(1, 0.5)
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    average: Floats = np.cumsum(counts) - (counts + 1) / 2.0
+    return average[inverse] / (len(values) - 1)
 
 
-def qualities(activation: Mapping[int, float], ages: Mapping[int, float], settings: Forgetting) -> list[Quality]:
-    """Q of all workflows, lowest first, the older first on equality."""
-    order = sorted(activation)
-    by_activation = scaled_ranks([activation[seq] for seq in order])
-    by_age = scaled_ranks([ages[seq] for seq in order])
-    found = [
-        Quality(
-            workflow=seq,
-            value=settings.activation_weight * first + settings.age_weight * (1.0 - second),
-            activation=activation[seq],
-            age=ages[seq],
-            activation_rank=first,
-            age_rank=second,
-        )
-        for seq, first, second in zip(order, by_activation, by_age, strict=True)
-    ]
-    return sorted(found, key=lambda quality: (quality.value, quality.workflow))
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Q of some workflows and what it is made of, as columns in the order of `workflows`."""
+
+    workflows: npt.NDArray[np.int64]
+    value: Floats
+    activation: Floats
+    age: Floats
+    activation_rank: Floats
+    age_rank: Floats
+
+    def order(self) -> list[int]:
+        """Places from the lowest Q up, the older workflow first on equality."""
+        return [int(place) for place in np.lexsort((self.workflows, self.value))]
 
 
-def choose(candidates: Sequence[Quality], cut: Collection[int]) -> tuple[Quality, list[Quality]]:
-    """The victim and those spared for it: cut vertices with lower quality.
+def quality(workflows: npt.NDArray[np.int64], activation: Floats, ages: Floats, settings: Forgetting) -> Quality:
+    """Q of all workflows."""
+    by_activation, by_age = scaled_ranks(activation), scaled_ranks(ages)
+    value = settings.activation_weight * by_activation + settings.age_weight * (1.0 - by_age)
+    return Quality(workflows, value, activation, ages, by_activation, by_age)
+
+
+def choose(candidates: Iterable[int], cut: Collection[int]) -> tuple[int, list[int]]:
+    """The victim and those spared for it: cut vertices of lower quality.
 
     `candidates` come lowest first. When all of them are cut vertices the first goes, so that collection makes
     progress; nobody is spared then.
     """
-    spared: list[Quality] = []
+    spared: list[int] = []
     for candidate in candidates:
-        if candidate.workflow not in cut:
+        if candidate not in cut:
             return candidate, spared
         spared.append(candidate)
-    return candidates[0], []
+    return spared[0], []
+
+
+class _Survivors:
+    """The workflows that are left, with the columns that Q is made of, and W among them."""
+
+    def __init__(self, graph: Graph, derived: DerivedGraph, settings: Forgetting, ageing: Ageing) -> None:
+        ages = age_all(graph, ageing)
+        self._settings = settings
+        self.near = {seq: dict(near) for seq, near in derived.neighbours.items()}
+        self._seqs = np.array(derived.vertices, dtype=np.int64)
+        self._activation = np.array([math.fsum(self.near[seq].values()) for seq in derived.vertices])
+        self._ages = np.array([ages[seq] for seq in derived.vertices])
+        self._blocks = Blocks(derived.neighbours) if settings.mode == "protected" else None
+
+    def __len__(self) -> int:
+        return len(self._seqs)
+
+    def delete_one(self, graph: Graph) -> tuple[int, dict[str, Json]]:
+        """Choose and drop one workflow; returns it and the numbers of the choice."""
+        found = quality(self._seqs, self._activation, self._ages, self._settings)
+        order, cut = found.order(), self._blocks.cut if self._blocks else set()
+        victim, spared = choose((int(self._seqs[place]) for place in order), cut)
+        place = int(np.searchsorted(self._seqs, victim))
+        event: dict[str, Json] = {
+            "kind": "delete",
+            "id": graph.nodes[victim].id,
+            "created": graph.nodes[victim].created,
+            "quality": float(found.value[place]),
+            "activation": float(found.activation[place]),
+            "age": float(found.age[place]),
+            "activation_rank": float(found.activation_rank[place]),
+            "age_rank": float(found.age_rank[place]),
+            "spared": [graph.nodes[seq].id for seq in spared],
+            "cut_vertices": len(cut),
+            "fallback": victim in cut,
+        }
+        self._drop(victim, place)
+        return victim, event
+
+    def _drop(self, victim: int, place: int) -> None:
+        if self._blocks:
+            self._blocks.remove(victim)
+        columns = (self._seqs, self._activation, self._ages)
+        self._seqs, self._activation, self._ages = (np.delete(column, place) for column in columns)
+        for neighbour in self.near.pop(victim):
+            del self.near[neighbour][victim]
+            at = np.searchsorted(self._seqs, neighbour)
+            self._activation[at] = math.fsum(self.near[neighbour].values())
 
 
 def collect(
@@ -87,50 +129,20 @@ def collect(
     before = graph.count("workflow")
     if settings.mode == "none" or before <= cap:
         return []
-    alive = {seq: dict(near) for seq, near in derived.neighbours.items()}
-    ages = age_all(graph, ageing)
+    survivors = _Survivors(graph, derived, settings, ageing)
     events: list[dict[str, Json]] = []
-    protected: set[str] = set()
-    while len(alive) > settings.lower_mark(environment):
-        event, spared = _delete_one(graph, alive, ages, settings)
-        protected |= set(spared)
-        events.append(event)
+    while len(survivors) > settings.lower_mark(environment):
+        victim, event = survivors.delete_one(graph)
+        events.append(event | remove_workflow(graph, victim))
     summary = {
         "kind": "collect",
         "cap": cap,
         "before": before,
-        "after": len(alive),
+        "after": len(survivors),
         "protections": sum(len(event["spared"]) for event in events),
-        "protected": sorted(protected),
+        "protected": sorted({name for event in events for name in event["spared"]}),
     }
     return [*events, summary]
-
-
-def _delete_one(
-    graph: Graph, alive: dict[int, dict[int, float]], ages: dict[int, float], settings: Forgetting
-) -> tuple[dict[str, Json], list[str]]:
-    activation = {seq: math.fsum(near.values()) for seq, near in alive.items()}
-    candidates = qualities(activation, ages, settings)
-    cut = cut_vertices(alive) if settings.mode == "protected" else set()
-    victim, spared = choose(candidates, cut)
-    for neighbour in alive.pop(victim.workflow):
-        del alive[neighbour][victim.workflow]
-    del ages[victim.workflow]
-    names = [graph.nodes[quality.workflow].id for quality in spared]
-    event: dict[str, Json] = {
-        "kind": "delete",
-        "id": graph.nodes[victim.workflow].id,
-        "created": graph.nodes[victim.workflow].created,
-        "quality": victim.value,
-        "activation": victim.activation,
-        "age": victim.age,
-        "activation_rank": victim.activation_rank,
-        "age_rank": victim.age_rank,
-        "spared": names,
-        "cut_vertices": len(cut),
-        "fallback": victim.workflow in cut,
-    }
-    return event | remove_workflow(graph, victim.workflow), names
 
 
 def remove_workflow(graph: Graph, workflow: int) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Section 5, communities and cut vertices, against networkx and planted graphs."""
+"""Section 5, communities, against networkx and planted graphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from strata.graph.communities import communities, cut_vertices
+from strata.graph.communities import communities
 from strata.graph.derived_graph import DerivedGraph
 
 LOUVAIN = settings().meta
@@ -95,20 +95,5 @@ def test_isolated_vertices_are_communities_of_their_own():
     assert communities(derived(graph), LOUVAIN, 0) == [[0, 1], [2], [3]]
 
 
-def test_empty_graph_has_no_community_and_no_cut_vertex():
+def test_empty_graph_has_no_community():
     assert communities(DerivedGraph({}), LOUVAIN, 0) == []
-    assert cut_vertices({}) == set()
-
-
-@given(weighted_graphs())
-def test_cut_vertices_are_those_of_networkx(graph):
-    renamed = nx.relabel_nodes(graph, {v: 7 * v + 3 for v in graph})
-    assert cut_vertices(derived(renamed).neighbours) == set(nx.articulation_points(renamed))
-
-
-def test_cut_vertices_by_hand():
-    path = nx.path_graph(4)
-    path.add_node(9)
-    assert cut_vertices(derived(path).neighbours) == {1, 2}
-    assert cut_vertices(derived(nx.cycle_graph(4)).neighbours) == set()
-    assert cut_vertices(derived(nx.star_graph(3)).neighbours) == {0}

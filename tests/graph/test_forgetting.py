@@ -6,20 +6,18 @@ import random
 from itertools import pairwise
 
 import networkx as nx
+import numpy as np
 import pytest
 from conftest import GRID, Builder, settings
 from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from strata.graph.blocks import Blocks, cut_vertices
 from strata.graph.derived_graph import DerivedGraph
-from strata.graph.forgetting import Quality, choose, collect, qualities, scaled_ranks
+from strata.graph.forgetting import choose, collect, quality, scaled_ranks
 
 FAR = (0, 0, 0, 1)
-
-
-def quality(workflow, value=0.0):
-    return Quality(workflow, value, 0.0, 0.0, 0.0, 0.0)
 
 
 def gather(b, near, environment="alfworld"):
@@ -42,36 +40,43 @@ def path(seqs, weight=1.0):
     [([5.0], [0.5]), ([1, 2], [0, 1]), ([3, 1, 2], [1, 0, 0.5]), ([1, 1, 2], [0.25, 0.25, 1]), ([4, 4, 4], [0.5] * 3)],
 )
 def test_ranks_are_average_ranks_scaled_to_one(values, ranks):
-    assert scaled_ranks(values) == ranks
+    assert scaled_ranks(np.array(values, dtype=float)).tolist() == ranks
+
+
+def measure(activation, ages):
+    columns = (
+        np.array(sorted(activation)),
+        *(np.array([of[k] for k in sorted(of)], dtype=float) for of in (activation, ages)),
+    )
+    found = quality(*columns, settings().forgetting)
+    return dict(zip(found.workflows.tolist(), found.value.tolist(), strict=True)), found.workflows[
+        found.order()
+    ].tolist()
 
 
 def test_quality_by_hand():
-    rules = settings().forgetting
-    found = qualities({1: 3.0, 2: 0.0, 3: 1.0}, {1: 0.5, 2: 0.1, 3: 0.9}, rules)
-    by = {item.workflow: item.value for item in found}
-    assert by == {
+    values, order = measure({1: 3.0, 2: 0.0, 3: 1.0}, {1: 0.5, 2: 0.1, 3: 0.9})
+    assert values == {
         1: pytest.approx(0.35 * 1.0 + 0.65 * (1 - 0.5)),
         2: pytest.approx(0.35 * 0.0 + 0.65 * (1 - 0.0)),
         3: pytest.approx(0.35 * 0.5 + 0.65 * (1 - 1.0)),
     }
-    assert [item.workflow for item in found] == [3, 2, 1]
+    assert order == [3, 2, 1]
 
 
 def test_equal_quality_goes_by_age_of_creation():
-    found = qualities({4: 1.0, 2: 1.0, 9: 1.0}, {4: 0.0, 2: 0.0, 9: 0.0}, settings().forgetting)
-    assert [item.workflow for item in found] == [2, 4, 9]
+    _, order = measure({4: 1.0, 2: 1.0, 9: 1.0}, {4: 0.0, 2: 0.0, 9: 0.0})
+    assert order == [2, 4, 9]
 
 
 def test_lowest_that_is_no_cut_vertex_is_chosen_and_those_before_it_are_spared():
-    order = [quality(1), quality(2), quality(3)]
-    assert choose(order, set()) == (order[0], [])
-    assert choose(order, {1, 2}) == (order[2], order[:2])
-    assert choose(order, {2}) == (order[0], [])
+    assert choose([1, 2, 3], set()) == (1, [])
+    assert choose([1, 2, 3], {1, 2}) == (3, [1, 2])
+    assert choose([1, 2, 3], {2}) == (1, [])
 
 
 def test_when_all_are_cut_vertices_the_lowest_goes_and_nobody_is_spared():
-    order = [quality(1), quality(2)]
-    assert choose(order, {1, 2}) == (order[0], [])
+    assert choose([5, 2], {2, 5}) == (5, [])
 
 
 def full(cap=4, count=5, **more):
@@ -248,3 +253,39 @@ def test_order_of_deletion_is_the_obvious_one(case, protected):
         names[b.graph.graph.nodes[seq].id] = seq
     deleted, _ = gather(b, near)
     assert [names[event["id"]] for event in deleted] == obvious_order(near, ages, 2, protected)
+
+
+@given(weighted(), st.integers(0, 999))
+def test_cut_vertices_are_networkxs_after_any_deletions(case, seed):
+    near, _ = case
+    near, blocks, rng = {7 * v: {7 * u: w for u, w in e.items()} for v, e in near.items()}, None, random.Random(seed)
+    blocks = Blocks(near)
+    while near:
+        graph = nx.Graph([(a, c) for a in near for c in near[a]])
+        assert blocks.cut == set(nx.articulation_points(graph)) == cut_vertices(near)
+        victim = rng.choice(sorted(near))
+        blocks.remove(victim)
+        for u in near.pop(victim):
+            del near[u][victim]
+
+
+def test_only_the_block_that_lost_a_vertex_is_decomposed_again(monkeypatch):
+    cliques = nx.caveman_graph(20, 6)
+    cliques.add_edges_from((6 * n, 6 * n + 7) for n in range(19))
+    blocks = Blocks({v: dict.fromkeys(cliques[v], 1.0) for v in cliques})
+    looked_at = []
+    original = Blocks._decompose
+    monkeypatch.setattr(
+        Blocks, "_decompose", lambda self, members: looked_at.append(len(members)) or original(self, members)
+    )
+    blocks.remove(3)
+    assert looked_at == [5]
+    blocks.remove(12)  # a cut vertex: what is left of its clique, and the far end of the edge to the next
+    assert sorted(looked_at[1:]) == [1, 5]
+
+
+def test_cut_vertices_by_hand():
+    path = nx.path_graph(4)
+    path.add_node(9)
+    for graph, cut in ((path, {1, 2}), (nx.cycle_graph(4), set()), (nx.star_graph(3), {0}), (nx.Graph(), set())):
+        assert cut_vertices({v: dict.fromkeys(graph[v], 1.0) for v in graph}) == cut
