@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 Sweep = Any
 Call = Any
 
@@ -141,3 +142,11 @@ def test_make_reproduce_in_small(call: Call, tmp_path: Path) -> None:
     marker = next((tmp_path / "results").glob("strata-alfworld-*/complete.json")).stat().st_mtime_ns
     assert call(*command).returncode == 0
     assert next((tmp_path / "results").glob("strata-alfworld-*/complete.json")).stat().st_mtime_ns == marker
+
+
+def test_the_notebook_runs_from_its_first_cell_to_its_last(sweep: Sweep, call: Call) -> None:
+    cells = json.loads((ROOT / "notebooks/first_look.ipynb").read_text(encoding="utf-8"))["cells"]
+    program = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    result = call(sys.executable, "-c", program, extra={"STRATA_RESULTS": str(sweep.results)})
+    assert result.returncode == 0, result.stderr
+    assert "3 runs, 9 episodes, all simulated: True" in result.stdout
