@@ -25,7 +25,7 @@ from typing import NoReturn, TypeVar
 
 import envs._parent_death
 from envs.scienceworld.java import FLAGS, Java, java_environ
-from envs.scienceworld.wire import JavaError, Reference, Value, Wire
+from envs.scienceworld.wire import Argument, JavaError, Reference, Value, Wire
 from strata.errors import DataError, EnvironmentFailure, EnvironmentTimeout
 
 T = TypeVar("T")
@@ -60,16 +60,23 @@ class Machine:
         """Process id of the virtual machine."""
         return self._process.pid
 
-    def call(self, method: str, *arguments: str | int | bool) -> Value | Reference:
-        """Call a method of the engine's interface."""
-        return self.call_of(self._interface, method, *arguments)
+    def call(self, method: str, *arguments: Argument, of: Reference | None = None) -> Value | Reference:
+        """Call a method of the engine's interface, or of another object in the machine.
 
-    def call_of(self, target: Reference, method: str, *arguments: str | int | bool) -> Value | Reference:
-        """Call a method of an object in the machine. Raises EnvironmentFailure, EnvironmentTimeout."""
-        wire = self._wire
-        if wire is None:
-            raise EnvironmentFailure("ScienceWorld: the Java machine was ended; the next episode starts a new one.")
-        return self._attempt(lambda: wire.call(target, method, *arguments), method)
+        Raises EnvironmentFailure, EnvironmentTimeout.
+        """
+        return self._attempt(lambda: self._connected().call(of or self._interface, method, *arguments), method)
+
+    def fetch(self, method: str, *arguments: Argument, of: Reference | None = None) -> Reference:
+        """Call a method that returns an object. The machine keeps it until `release`."""
+        found = self.call(method, *arguments, of=of)
+        if not isinstance(found, Reference):
+            self._fail(f"{method} returned {found!r} in place of an object; the engine is of another version")
+        return found
+
+    def release(self, reference: Reference) -> None:
+        """Let the machine forget an object."""
+        self._attempt(lambda: self._connected().release(reference), "release")
 
     def close(self) -> None:
         """End the machine. May be called more than once."""
@@ -77,6 +84,11 @@ class Machine:
             self._wire.close()
             self._wire = None
         self._end()
+
+    def _connected(self) -> Wire:
+        if self._wire is None:
+            raise EnvironmentFailure("ScienceWorld: the Java machine was ended; the next episode starts a new one.")
+        return self._wire
 
     def _connect(self, port: int, token: str) -> Reference:
         """Connect with the token, which only this process has read, and make the engine's interface."""

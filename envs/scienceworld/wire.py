@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 Value = str | int | float | bool | None
@@ -26,6 +27,10 @@ class Reference:
     id: str
 
 
+Argument = str | int | bool | Reference
+"""What a method can be given."""
+
+
 class Wire:
     """One connection. Each command waits for its answer, at most `timeout` seconds.
 
@@ -35,18 +40,22 @@ class Wire:
     def __init__(self, port: int, token: str, timeout: float) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout)
         self._answers = self._socket.makefile("rb")
-        self._ask("A\n" + token + "\n", end="")
+        self._ask(f"A\n{token}\n")
 
-    def new(self, name: str, *arguments: str | int | bool | Reference) -> Reference:
+    def new(self, name: str, *arguments: Argument) -> Reference:
         """Make an object of the Java class `name`."""
-        made = self._ask("i\n" + name + "\n" + _encode(arguments))
+        made = self._ask(f"i\n{name}\n{_encode(arguments)}e\n")
         assert isinstance(made, Reference)
         return made
 
-    def call(self, target: Reference | str, method: str, *arguments: str | int | bool | Reference) -> Value | Reference:
+    def call(self, target: Reference | str, method: str, *arguments: Argument) -> Value | Reference:
         """Call a method of an object, or a static method of the class that `target` names."""
         place = target.id if isinstance(target, Reference) else "z:" + target
-        return self._ask("c\n" + place + "\n" + method + "\n" + _encode(arguments))
+        return self._ask(f"c\n{place}\n{method}\n{_encode(arguments)}e\n")
+
+    def release(self, reference: Reference) -> None:
+        """Let the machine forget an object, which it keeps for us until then."""
+        self._ask(f"m\nd\n{reference.id}\ne\n")
 
     def close(self) -> None:
         """Close the connection. May be called more than once."""
@@ -54,13 +63,15 @@ class Wire:
             self._answers.close()
             self._socket.close()
 
-    def _ask(self, command: str, end: str = "e\n") -> Value | Reference:
-        self._socket.sendall((command + end).encode(errors="replace"))
-        answer = self._answers.readline()
-        if not answer.endswith(b"\n"):
+    def _ask(self, command: str) -> Value | Reference:
+        # One command at a time: the machine holds back a second short answer until the first is acknowledged, which
+        # takes the kernel 40 ms when nothing is sent.
+        self._socket.sendall(command.encode(errors="replace"))
+        line = self._answers.readline()
+        if not line.endswith(b"\n"):
             raise ConnectionResetError("the connection was closed")
-        text = answer.decode().removeprefix("!").removesuffix("\n")
-        failed, value = text[:1] != "y", _decode(text[1:])
+        answer = line.decode().removeprefix("!").removesuffix("\n")
+        failed, value = answer[:1] != "y", _decode(answer[1:])
         if failed and isinstance(value, Reference):
             value = self.call(value, "toString")
         if failed:
@@ -68,11 +79,11 @@ class Wire:
         return value
 
 
-def _encode(arguments: tuple[str | int | bool | Reference, ...]) -> str:
+def _encode(arguments: Iterable[Argument]) -> str:
     return "".join(_encode_one(argument) + "\n" for argument in arguments)
 
 
-def _encode_one(argument: str | int | bool | Reference) -> str:
+def _encode_one(argument: Argument) -> str:
     if isinstance(argument, Reference):
         return "r" + argument.id
     if isinstance(argument, bool):
