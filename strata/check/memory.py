@@ -114,6 +114,7 @@ def replays_deltas(make: Maker) -> None:
         copy.restore(None, deltas)
         snapshots.append(copy.snapshot())
     whole = memory.snapshot()
+    expected = memory.retrieve(sample_view(50), stream[0].start)  # once: retrieving may change what comes next
     for at, snapshot in enumerate(snapshots):
         copy = make()
         copy.restore(snapshot, deltas[at:])
@@ -123,9 +124,8 @@ def replays_deltas(make: Maker) -> None:
             "Usual causes: something that retrieve() or reflect() changes is missing from changes(); changes() does "
             "not start anew after changes(), snapshot() and restore(); counters are not stored.",
         )
-        seen = [one.retrieve(sample_view(50), stream[0].start) for one in (memory, copy)]
         demand(
-            seen[0] == seen[1],
+            copy.retrieve(sample_view(50), stream[0].start) == expected,
             "A restored memory shows something else than the original: derived state is not rebuilt.",
         )
 
