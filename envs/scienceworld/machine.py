@@ -104,13 +104,15 @@ class Machine:
         deadline, said = time.monotonic() + _START_SECONDS, b""
         while said.count(b"\n") < 2:
             ready, _, _ = select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            part = os.read(self._process.stdout.fileno(), 4096) if ready else b""
             if not ready:
                 self._fail_late("the Java machine did not start", _START_SECONDS)
+            part = os.read(self._process.stdout.fileno(), 4096)
             if not part:
-                self._fail("the Java machine did not start")
+                break
             said += part
-        port, token = said.decode().split("\n")[:2]
+        port, _, token = said.decode(errors="replace").partition("\n")
+        if not port.isdigit():
+            self._fail("the Java machine did not start", said=said.decode(errors="replace"))
         return int(port), token.strip()
 
     def _attempt(self, action: Callable[[], T], what: str) -> T:
@@ -123,16 +125,16 @@ class Machine:
         except OSError as error:
             self._fail(f"{what} was not answered ({error})", error)
 
-    def _fail(self, what: str, error: Exception | None = None) -> NoReturn:
+    def _fail(self, what: str, error: Exception | None = None, said: str = "") -> NoReturn:
         """End the machine and raise what happened to it."""
         if not isinstance(error, JavaError):
             # It is dying; its status and last words say why.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=5)
-        status, tail = self._process.poll(), _tail(Path(self._folder.name))
+        status, said = self._process.poll(), " ".join(f"{said} {_tail(Path(self._folder.name))}".split())
         self.close()
         gone = f"; the Java machine ended with status {status}" if status is not None else ""
-        said = f" It said: {tail}" if tail else ""
+        said = f" It said: {said}" if said else ""
         raise EnvironmentFailure(f"ScienceWorld: {what}{gone}. The next episode starts a new machine.{said}") from error
 
     def _fail_late(self, what: str, seconds: float, error: Exception | None = None) -> NoReturn:
@@ -199,4 +201,4 @@ def _end(process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[s
 
 def _tail(folder: Path) -> str:
     text = (folder / _LAST_WORDS).read_text(encoding="utf-8", errors="replace")
-    return text[-_TAIL_CHARACTERS:].strip()
+    return text[-_TAIL_CHARACTERS:]
