@@ -232,9 +232,10 @@ def test_combinations_are_offered_on_demand_and_can_be_carried_out() -> None:
         assert len(start.admissible) > 100
         assert list(start.admissible) == sorted(set(start.admissible))
         assert {"look around", "focus on sink", "teleport to kitchen"} <= set(start.admissible)
-        assert "reset task" not in start.admissible
+        templates = environment.guide().grammar.templates
+        patterns = [re.compile(re.sub(r"\{\w+\}", ".+", template)) for template in templates]
+        assert not [text for text in start.admissible if not any(pattern.fullmatch(text) for pattern in patterns)]
         assert not any(command.startswith("connect") for command in start.admissible)
-        assert "teleport to {place}" in environment.guide().grammar.templates
         step = environment.step(Action("teleport to kitchen"))
         assert step.observation.text == "You teleport to the kitchen."
         electrical = next(task for task in environment.tasks() if task.data["name"] == "power-component")
