@@ -497,7 +497,8 @@ def test_key_of_a_provider_is_not_sent_to_another_server(server, build, monkeypa
 def test_missing_key_of_a_provider_is_named_without_a_retry(monkeypatch, model, variable):
     monkeypatch.delenv(variable, raising=False)
     backbone = LitellmBackbone.build({"model": model}, seed=0)
-    with pytest.raises(BackboneRefused, match=f"There is no key for {model}.*Set in the environment: {variable}") as caught:
+    message = f"There is no key for {model}.*Set in the environment: {variable}"
+    with pytest.raises(BackboneRefused, match=message) as caught:
         ask(backbone)
     assert len(str(caught.value)) < 200
 
