@@ -18,7 +18,7 @@ from strata.errors import UsageError
 from strata.graph.overlap import Floats, Overlap
 from strata.graph.settings import Similarity
 
-MARGIN = 1e-4
+MARGIN = 5e-4
 """More than a float32 dot product of unit vectors with up to some thousand dimensions can be off."""
 
 Vector = npt.NDArray[np.float32]
@@ -50,6 +50,12 @@ def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
     return len(left & right) / len(left | right) if left or right else 0.0
 
 
+def _scan(rows: Vector, vector: Vector) -> Vector:
+    """Clipped float32 dot products. Not by BLAS, whose threads stall for milliseconds when processes share cores."""
+    products: Vector = np.einsum("ij,j->i", rows, vector)
+    return products.clip(0.0, 1.0)
+
+
 def _dots(rows: Vector, vector: Vector) -> Floats:
     """Clipped float64 dot products. One row's result does not depend on the other rows (no BLAS call)."""
     products: Floats = np.einsum("ij,j->i", rows.astype(np.float64), vector.astype(np.float64))
@@ -77,7 +83,7 @@ class Index:
         self._seqs = np.zeros(capacity, dtype=np.int64)
         self._layers = np.zeros(capacity, dtype=np.int8)
         self._slots: dict[int, int] = {}
-        self._views: dict[int, Views] = {}
+        self._words_of: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._used = 0
         self._tags, self._words = Overlap(), Overlap()
 
@@ -93,7 +99,8 @@ class Index:
 
     def views(self, seq: int) -> Views:
         """The views of one node."""
-        return self._views[seq]
+        slot, (tags, tokens) = self._slots[seq], self._words_of[seq]
+        return Views(self._content[slot].copy(), self._index[slot].copy(), tags, tokens)
 
     def add(self, seq: int, layer: int, views: Views) -> None:
         """Insert a node, or replace it. `layer` is 0 for meta, 1 for workflow, 2 for atomic."""
@@ -105,7 +112,7 @@ class Index:
         self._live[slot], self._seqs[slot], self._layers[slot] = True, seq, layer
         self._tags.append(set(views.tags))
         self._words.append(views.tokens)
-        self._slots[seq], self._views[seq] = slot, views
+        self._slots[seq], self._words_of[seq] = slot, (views.tags, views.tokens)
         self._used += 1
         self.version += 1
 
@@ -114,7 +121,7 @@ class Index:
         slot = self._slots.pop(seq, None)
         if slot is None:
             return
-        del self._views[seq]
+        del self._words_of[seq]
         self._live[slot] = False
         self.version += 1
         if self._used > 64 and len(self._slots) * 2 < self._used:
@@ -126,7 +133,7 @@ class Index:
             setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
 
     def _rebuild(self) -> None:
-        kept = [(seq, int(self._layers[slot]), self._views[seq]) for seq, slot in self._slots.items()]
+        kept = [(seq, int(self._layers[slot]), self.views(seq)) for seq, slot in self._slots.items()]
         self._clear(max(16, 2 * len(kept)))
         for seq, layer, views in kept:
             self.add(seq, layer, views)
@@ -158,9 +165,9 @@ class Search:
         used, (content, index, tag, word) = self._index._used, self._index._weights
         score = (tag * self._tags + word * self._words).astype(np.float32)
         if content:
-            score += np.float32(content) * np.clip(self._index._content[:used] @ self._query.content, 0, 1)
+            score += np.float32(content) * _scan(self._index._content[:used], self._query.content)
         if index:
-            score += np.float32(index) * np.clip(self._index._index[:used] @ self._query.index, 0, 1)
+            score += np.float32(index) * _scan(self._index._index[:used], self._query.index)
         return score
 
     def exact_slots(self, slots: npt.NDArray[np.int64]) -> Floats:
