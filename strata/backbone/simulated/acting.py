@@ -15,6 +15,8 @@ from strata.backbone.simulated.plan import PlanStep, Want
 from strata.backbone.simulated.progress import Progress
 
 _NEVER = 10.0
+_VISITS = 3
+"""After so many visits a place where something was seen is not gone to for it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,15 @@ class Actor:
     def _carry_out(self, step: PlanStep) -> Choice | None:
         fitting = self._offers.fitting(step)
         taking = self._knowledge.is_verb("take", step.command.verb)
+        theme, place = step.want("theme"), step.want("target", "tool")
+        if fitting and place is not None and not self._offers.certain:
+            opening = self._opening(place)
+            if opening is not None:
+                return opening
         if taking:
             fitting = [command for command in fitting if command.slots[0].lower() not in self._progress.used]
         if fitting:
             return Choice(min(fitting, key=self._preference).text, "This comes next in what I have in mind.")
-        theme, place = step.want("theme"), step.want("target", "tool")
         source = step.want("source")
         hint = (source.hint if source else "") or step.near
         if theme is not None and (taking or place is None):
@@ -84,12 +90,13 @@ class Actor:
             return self._reach(place) or self._explore(hint)
         return self._explore(hint)
 
-    def _preference(self, command: Command) -> tuple[bool, bool, float, str]:
-        """Prefer the goal's own things, and the place where things were put before."""
+    def _preference(self, command: Command) -> tuple[bool, bool, bool, float, str]:
+        """Prefer the thing chosen before, the goal's own things, and the place where things were put before."""
         theme = command.slots[0] if command.slots else ""
+        other = bool(self._progress.chosen) and theme.lower() != self._progress.chosen
         own = self._knowledge.lexicon.content(theme) <= self._mind.goal.themes
         again = len(command.slots) > 1 and command.slots[1].lower() in self._scene.placed.values()
-        return not own, not again, self._draws.uniform(command.text, "prefer"), command.text
+        return other, not own, not again, self._draws.uniform(command.text, "prefer"), command.text
 
     def _holding(self, want: Want) -> bool:
         return any(want.accepts(name, self._knowledge) for name in self._scene.held)
@@ -105,7 +112,8 @@ class Actor:
     def _seek(self, theme: Want, hint: str) -> Choice | None:
         """Go where a fitting thing was seen, else search for it."""
         for name, place in self._scene.sightings():
-            if place != self._scene.here and name not in self._progress.used and theme.accepts(name, self._knowledge):
+            elsewhere = place != self._scene.here and self._scene.places[place].visits <= _VISITS
+            if elsewhere and name not in self._progress.used and theme.accepts(name, self._knowledge):
                 way = self._go({place}.__contains__)
                 if way is not None:
                     return way
@@ -114,13 +122,20 @@ class Actor:
     def _reach(self, want: Want) -> Choice | None:
         """Go to a wanted place, or to where a wanted thing was seen; open it when there already."""
         fits = {name for name, _ in self._scene.sightings() if want.accepts(name, self._knowledge)}
-        rooms = {place for name, place in self._scene.sightings() if name in fits}
-        for opening in self._offers.openings():
-            if want.accepts(opening.slots[0], self._knowledge):
-                return Choice(opening.text, "It is closed.")
+        seen_at = {place for name, place in self._scene.sightings() if name in fits}
+        rooms = {place for place in seen_at if self._scene.places[place].visits <= _VISITS}
+        opening = self._opening(want)
+        if opening is not None:
+            return opening
         if self._scene.here in rooms and self._scene.here not in fits:
             rooms = set()
         return self._go(lambda there: there in rooms or want.accepts(there, self._knowledge))
+
+    def _opening(self, want: Want) -> Choice | None:
+        """Open a wanted thing that is closed here."""
+        fitting = (one for one in self._offers.openings() if want.accepts(one.slots[0], self._knowledge))
+        opening = next(fitting, None)
+        return Choice(opening.text, "It is closed.") if opening is not None else None
 
     def _go(self, wanted: Callable[[str], bool]) -> Choice | None:
         moves = [move for move in self._offers.moves() if wanted(move.destination)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from strata.backbone.simulated.acting import Actor, Choice, Mind
 from strata.backbone.simulated.conversation import (
+    Conversation,
     Instructions,
     action_of,
     read_conversation,
@@ -31,6 +33,15 @@ _ALONE = 0.5
 _OWN_ATTEMPTS = 3
 
 
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """A replayed episode: what it began with, its history, and where it stands."""
+
+    base: tuple[str, ...]
+    history: tuple[tuple[str, str], ...]
+    progress: Progress
+
+
 class Agent:
     """The acting half of the simulated backbone. Remembers what it has read, by content, so as to read it once."""
 
@@ -39,6 +50,7 @@ class Agent:
         self._parameters = parameters
         self._seed = seed
         self._read: dict[Hashable, Any] = {}
+        self._last: _Course | None = None
 
     def act(self, messages: Sequence[Message], luck: str) -> Choice | None:
         """The next action; None for a reply that holds none. `luck` tells apart samples of one request."""
@@ -49,7 +61,7 @@ class Agent:
         if not talk.asked_again and draws.happens(self._parameters.p_malformed, talk.step, "malformed"):
             return None
         if talk.asks_for_number:
-            return Choice("0", "The first of these.")
+            return Choice(talk.numbered_choice, "This is the one I mean.")
         goal = self._once(("goal", talk.goal), lambda: read_goal(talk.goal, self._knowledge))
         text = "\n\n".join(part for part in (instructions.memory, talk.note) if part)
         heeds = draws.happens(self._parameters.p_heed, "heed")
@@ -59,15 +71,7 @@ class Agent:
             lambda: self._followed(remembered.procedures, goal, draws, heeds),
         )
         own = self._once(("own", system, talk.goal, luck), lambda: self._own(goal, grammar, draws))
-        scene = Scene(self._knowledge, self._perceive(talk.start))
-        offers: Offers = (
-            Listed(grammar, self._knowledge, scene, talk.admissible)
-            if talk.admissible
-            else Imagined(grammar, self._knowledge, scene, goal, talk.objects)
-        )
-        progress = Progress(scene, self._stages(plan, own, draws), self._knowledge)
-        events = [Event(grammar.command(action), action, self._perceive(seen)) for action, seen in talk.settled_history]
-        progress.replay(events, lambda step: self._stuck(step, progress, offers))
+        progress, offers = self._course(talk, grammar, goal, self._stages(plan, own, draws), (system, luck))
         mind = Mind(
             self._knowledge,
             self._parameters,
@@ -77,6 +81,33 @@ class Agent:
             avoided=remembered.avoided if heeds else (),
         )
         return Actor(mind, progress, offers, talk.step).choose()
+
+    def _course(
+        self, talk: Conversation, grammar: Grammar, goal: Goal, stages: Callable[[int], Stage], key: tuple[str, str]
+    ) -> tuple[Progress, Offers]:
+        """The episode replayed, and what can be done now.
+
+        Where the environment lists no commands, what was possible earlier follows from the observations alone, so the
+        replay goes on from the last call if that was about the same episode.
+        """
+        history = talk.settled_history
+        base = (*key, talk.goal, talk.start)
+        last = self._last
+        if last and not talk.admissible and last.base == base and history[: len(last.history)] == last.history:
+            progress, old = last.progress, len(last.history)
+        else:
+            scene = Scene(self._knowledge, self._perceive(talk.start))
+            progress, old = Progress(scene, stages, self._knowledge, grammar.irreversible), 0
+        offers: Offers = (
+            Listed(grammar, self._knowledge, progress.scene, talk.admissible)
+            if talk.admissible
+            else Imagined(grammar, self._knowledge, progress.scene, goal, talk.objects)
+        )
+        new = history[old:]
+        events = [Event(grammar.command(action), action, self._perceive(seen)) for action, seen in new]
+        progress.replay(events, lambda step: self._stuck(step, progress, offers))
+        self._last = _Course(base, history, progress)
+        return progress, offers
 
     # -- memory
 
@@ -116,7 +147,7 @@ class Agent:
             if not family.fits(goal.words) or len(steps) != len(family.steps):
                 continue
             if steps and draws.happens(self._parameters.known(family.world, family.name), "know"):
-                return repeated(bind(steps, frozenset(), goal, self._knowledge), goal, self._knowledge)
+                return repeated(bind(steps, None, goal, self._knowledge), goal, self._knowledge)
             break
         return stated_steps(goal, grammar, self._knowledge)
 
@@ -140,12 +171,14 @@ class Agent:
     def _stuck(self, step: PlanStep, progress: Progress, offers: Offers) -> bool:
         """Whether something that a step needs was not found although every place was searched."""
         scene = progress.scene
+        if scene.room.closed or offers.look() is not None:
+            return False
         wants = [want for want in step.wants if not want.free]
         known = [*scene.held, *(name for name, _ in scene.sightings() if name not in progress.used), *scene.places]
         missing = [want for want in wants if not any(want.accepts(name, self._knowledge) for name in known)]
-        if not missing or scene.room.closed or offers.look() is not None:
+        if not missing:
             return False
-        ahead = [move.destination for move in offers.moves()]
+        ahead = {move.destination for move in offers.moves()} | {scene.here}
         if any(want.accepts(name, self._knowledge) for want in missing for name in ahead if want.role != "theme"):
             return False
         return all(scene.searched(name) for name in ahead)

@@ -14,6 +14,7 @@ _REPLY_FORM = re.compile(r"^\W*action\W*:\s*<.*>\s*$", re.IGNORECASE)
 _REASK = "Your reply could not be read:"
 
 
+_NUMBERED = re.compile(r"^\s*(\d+)[:.)]\s*(.+)$", re.MULTILINE)
 _CHOICES = re.compile(r"\b(?:enter|choose|type|pick) (?:the|a) number\b", re.IGNORECASE)
 
 
@@ -44,7 +45,15 @@ class Conversation:
     @property
     def asks_for_number(self) -> bool:
         """Whether the last observation offers numbered choices."""
-        return bool(self.history) and _CHOICES.search(self.history[-1][1]) is not None
+        asked = bool(self.history) and _CHOICES.search(self.history[-1][1]) is not None
+        return asked or (bool(self.admissible) and all(option.isdigit() for option in self.admissible))
+
+    @property
+    def numbered_choice(self) -> str:
+        """The number of the first offered choice that is about something in hand, else of the first."""
+        offered: list[tuple[str, str]] = _NUMBERED.findall(self.history[-1][1]) if self.history else []
+        in_hand = [number for number, text in offered if "inventory" in text.lower()]
+        return next(iter(in_hand or [number for number, _ in offered] or self.admissible), "0")
 
     @property
     def settled_history(self) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,7 @@ from strata.backbone.simulated.knowledge import Category, Knowledge
 from strata.backbone.simulated.words import noun, stem
 
 _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)?|[.,;:]")
+_FIRST = re.compile(r"[.;]\s")
 _NUMBERS = {"two": 2, "three": 3, "four": 4}
 _TO = frozenset(["in", "on", "to", "into", "onto", "inside"])
 _BY = frozenset(["with", "under", "using", "by", "near", "around", "from", "at"])
@@ -34,20 +35,20 @@ def read_goal(text: str, knowledge: Knowledge) -> Goal:
     part = "theme"
     seen_theme = False
     tokens = _TOKEN.findall(text.lower())
-    for token in tokens:
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        particle = knowledge.lexicon.word(before) in knowledge.goal_verbs
         if token in _LINKS:
             part = "theme"
-        elif token in _TO and seen_theme:
-            part = "target"
-        elif token in _BY and seen_theme:
-            part = "tool"
-        else:
+        elif token in _TO | _BY and seen_theme and not particle:
+            part = "target" if token in _TO else "tool"
+        elif token not in _TO | _BY:
             for word in knowledge.lexicon.content(token) - knowledge.goal_verbs:
                 if stem(token) not in _NUMBERS:
                     parts[part].add(word)
                     seen_theme = True
     words = knowledge.lexicon.content(text)
-    categories = [kind for kind in knowledge.categories if kind.name <= words]
+    asked = knowledge.lexicon.content(_FIRST.split(text)[0])
+    categories = [kind for kind in knowledge.categories if kind.name <= asked]
     return Goal(
         text=text,
         words=words,

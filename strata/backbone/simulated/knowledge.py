@@ -102,7 +102,7 @@ class Knowledge:
         return self.kinds.get(word, "")
 
     def asks(self, scope: str, description: str) -> bool:
-        """Whether a field's description asks for a scope (unit, difference, avoid)."""
+        """Whether a prompt or description asks for a scope (unit, difference, general)."""
         return self.scopes[scope].search(description) is not None
 
     def spoken(self, text: str) -> dict[str, str]:

@@ -26,7 +26,9 @@ class Move:
 
 
 class Offers(Protocol):
-    """The agent's possibilities at one moment."""
+    """The agent's possibilities at one moment. `certain` says that every one of them is known to be possible."""
+
+    certain: bool
 
     def fitting(self, step: PlanStep) -> list[Command]:
         """Complete commands that carry a step out."""
@@ -55,6 +57,8 @@ class Offers(Protocol):
 
 class Listed:
     """Possibilities of an environment that lists its admissible commands."""
+
+    certain = True
 
     def __init__(self, grammar: Grammar, knowledge: Knowledge, scene: Scene, admissible: Iterable[str]) -> None:
         self._knowledge = knowledge
@@ -96,6 +100,8 @@ class Imagined:
     What is here is what was seen here or is held, under the names that the prompt lists where it lists any. Places are
     reached through doors; a world without doors is one room whose first observation names its places.
     """
+
+    certain = False
 
     def __init__(
         self, grammar: Grammar, knowledge: Knowledge, scene: Scene, goal: Goal, objects: Sequence[str]
@@ -147,8 +153,8 @@ class Imagined:
         return [command for command in opens if command is not None and not self._scene.tried[command.text]]
 
     def look(self) -> Command | None:
-        """Looking around, where nothing was seen yet."""
-        if self._scene.room.seen or self._scene.room.doors:
+        """Looking around, where that was not done yet."""
+        if self._scene.room.looked:
             return None
         template = next((one for one in self._grammar.templates if one.text in ("look around", "look")), None)
         return self._grammar.fill(template, []) if template is not None else None
@@ -158,10 +164,10 @@ class Imagined:
         found = [move.command for move in self.moves()] + self.openings()
         for template in self._grammar.templates:
             kind = template.verb
-            if self._knowledge.is_verb("navigate", kind) or self._knowledge.is_verb("meddle", kind):
+            if any(self._knowledge.is_verb(other, kind) for other in ("navigate", "open", "meddle")):
                 continue
             if len(template.roles) == 1:
-                found += [self._grammar.fill(template, [name]) for name in self._names]
+                found += [self._grammar.fill(template, [name]) for name in self._at_hand(kind)]
             elif len(template.roles) == 2 and self._knowledge.is_verb("release", kind):
                 targets = [name for name in self._names if self._knowledge.lexicon.content(name) <= self._goal.targets]
                 pairs = product(self._scene.held, targets)
@@ -169,6 +175,13 @@ class Imagined:
             elif not template.roles:
                 found.append(self._grammar.fill(template, []))
         return found
+
+    def _at_hand(self, verb: str) -> list[str]:
+        """Things to try an act on; looking closer is worth it only for what the goal's words name."""
+        things = [name for name in self._names if name not in self._scene.places]
+        if not self._knowledge.is_verb("look", verb):
+            return things
+        return [name for name in things if self._knowledge.lexicon.content(name) & self._goal.words]
 
     def _choices(self, want: Want) -> list[str]:
         if want.role == "source" and want.free:

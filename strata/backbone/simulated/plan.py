@@ -11,7 +11,8 @@ from strata.backbone.simulated.grammar import Command, Grammar, is_placeholder
 from strata.backbone.simulated.knowledge import Category, Knowledge
 from strata.backbone.simulated.words import noun
 
-_SENTENCE = re.compile(r"(?<=[a-z'])[.;]\s+")
+_SENTENCE = re.compile(r"(?<=[\w')])[.;]\s+")
+_WHERE = re.compile(r"\s+(?:in|from|at|around|located|which)\s.*$", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|them|the (?:thing|substance))\b", re.IGNORECASE)
 
 
@@ -20,8 +21,8 @@ class Want:
     """What may fill one slot.
 
     `role` is theme, source, target or tool. Where `exact` is set, only names of that kind fit; else all words of a name
-    must be among `words` (None: any name fits), or, with a `category`, it must be a thing of that kind. `hint` is a
-    kind of place to look at first.
+    must be among `words` (None: any name fits), and all of them must be there if `whole`; or, with a `category`, it
+    must be a thing of that kind. `hint` is a kind of place to look at first.
     """
 
     role: str
@@ -29,10 +30,11 @@ class Want:
     exact: str = ""
     hint: str = ""
     category: Category | None = None
+    whole: bool = False
 
     def accepts(self, name: str, knowledge: Knowledge) -> bool:
         """Whether a name fills the slot."""
-        own = noun(name)
+        own = knowledge.lexicon.noun(name)
         if self.exact:
             return own == self.exact
         if self.words is None and self.category is None:
@@ -40,7 +42,7 @@ class Want:
         words = knowledge.lexicon.content(own)
         if self.category is not None:
             return not words.isdisjoint(self.category.words) and words.isdisjoint(self.category.excluded)
-        return bool(words) and words <= (self.words or frozenset())
+        return words == self.words if self.whole else bool(words) and words <= (self.words or frozenset())
 
     @property
     def free(self) -> bool:
@@ -68,13 +70,14 @@ class PlanStep:
 
 
 def bind(
-    steps: Iterable[Command], context: frozenset[str], goal: Goal, knowledge: Knowledge, *, stated: bool = False
+    steps: Iterable[Command], context: frozenset[str] | None, goal: Goal, knowledge: Knowledge, *, stated: bool = False
 ) -> tuple[PlanStep, ...]:
     """Bind the steps that do something to a goal; the moves before them become hints.
 
     Placeholders, and names that the text around the steps mentions but the goal does not (the things of another
-    task), stand for what has that role in the goal. All other names are meant as they are; where the goal itself
-    states the steps (`stated`), any name that is part of what it says. Where something is taken from is only a hint.
+    task), stand for what has that role in the goal. `context` holds the words of that text, None for the agent's own.
+    All other names are meant as they are; where the goal itself
+    states the steps (`stated`), under any name of the same words. Where something is taken from is only a hint.
     """
     bound: list[PlanStep] = []
     near = ""
@@ -107,14 +110,14 @@ def stated_steps(goal: Goal, grammar: Grammar, knowledge: Knowledge) -> tuple[Pl
         if not sentence.lower().lstrip().startswith("if "):
             found = grammar.steps(_PRONOUN.sub("{object}", sentence))
             steps += [step for step in found if step.slots]
-    return bind(steps, frozenset(), goal, knowledge, stated=True)
+    return bind(steps, None, goal, knowledge, stated=True)
 
 
 def _want(
     slot: str,
     role: str,
     things: frozenset[str],
-    context: frozenset[str],
+    context: frozenset[str] | None,
     goal: Goal,
     knowledge: Knowledge,
     stated: bool,
@@ -123,9 +126,12 @@ def _want(
     words = knowledge.lexicon.content(name)
     if role == "source":
         return Want(role, hint="" if is_placeholder(slot) else name)
-    foreign = role != "tool" and not words <= goal.words and (not context or words <= context)
+    told = context is not None and (not context or words <= context)
+    foreign = told and role != "tool" and not words <= goal.words
     if not is_placeholder(slot) and (stated or not foreign):
-        return Want(role, words=words) if stated else Want(role, exact=name)
+        if stated:
+            return Want(role, words=knowledge.lexicon.content(_WHERE.sub("", name)), whole=True)
+        return Want(role, exact=name)
     if role == "tool":
         return Want(role)
     if role == "target":

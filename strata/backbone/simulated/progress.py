@@ -36,13 +36,22 @@ class Event:
 
 
 class Progress:
-    """Scene, stage and next step. `used` holds the things that this plan has already put where they belong."""
+    """Scene, stage and next step. `used` holds the things that this plan has already put where they belong,
+    `chosen` the thing picked for a goal that names only a kind.
 
-    def __init__(self, scene: Scene, stage: Callable[[int], Stage], knowledge: Knowledge) -> None:
+    What cannot be undone is done once: a step of an `irreversible` template that was carried out is not repeated.
+    """
+
+    def __init__(
+        self, scene: Scene, stage: Callable[[int], Stage], knowledge: Knowledge, irreversible: frozenset[str]
+    ) -> None:
         self.scene = scene
         self.used: set[str] = set()
+        self.chosen = ""
         self._stage_at = stage
         self._knowledge = knowledge
+        self._irreversible = irreversible
+        self._final: list[Command] = []
         self._index = 0
         self._next = 0
         self._refused = 0
@@ -60,6 +69,7 @@ class Progress:
             done = self.scene.apply(event.command, event.action, event.seen)
             if event.command is not None:
                 self._account(event.command, done)
+                self._final += [event.command] if done and event.command.template in self._irreversible else []
             self._settle(stuck)
 
     def _account(self, command: Command, done: bool) -> None:
@@ -68,6 +78,8 @@ class Progress:
         if step is None or not step.matches(command, self._knowledge):
             return
         self._refused += not done
+        if done and command.slots and step.wants[0].category is not None:
+            self.chosen = command.slots[0].lower()
         if done and self._knowledge.is_verb("release", command.verb) and len(command.slots) > 1:
             self.used.add(command.slots[0].lower())
         if done or self._refused >= _REFUSALS:
@@ -85,14 +97,15 @@ class Progress:
         self.stage = self._stage_at(index)
         if self.stage.source != before:
             self.used.clear()
+            self.chosen = ""
 
     def _settle(self, stuck: Callable[[PlanStep], bool]) -> None:
-        """Pass over taking what is already held, and leave a plan that cannot go on."""
+        """Pass over what is done for good and over taking what is held, and leave a plan that cannot go on."""
         for _ in range(_STAGES * 8):
             step = self.pending
             if step is None or self._index > _STAGES:
                 return
-            if self._knowledge.is_verb("take", step.command.verb) and self._holds(step):
+            if any(step.matches(command, self._knowledge) for command in self._final) or self._holds(step):
                 self._pass_on()
             elif stuck(step):
                 self._enter(self._index + 1)
@@ -100,4 +113,6 @@ class Progress:
                 return
 
     def _holds(self, step: PlanStep) -> bool:
-        return bool(step.wants) and any(step.wants[0].accepts(name, self._knowledge) for name in self.scene.held)
+        if not step.wants or not self._knowledge.is_verb("take", step.command.verb):
+            return False
+        return any(step.wants[0].accepts(name, self._knowledge) for name in self.scene.held)

@@ -12,7 +12,7 @@ from strata.backbone.simulated.knowledge import Knowledge
 
 _NAME = re.compile(
     r"\b(?:an?|the|called|some)\s+(?:substance called\s+)?([a-z][a-z0-9'-]*(?:\s+[a-z0-9'-]+){0,4}?)"
-    r"(?=\s*[,.(:;\n]|\s+(?:that|which|currently|is|are|on|in|from|to|and|with|using|into|containing)\b|\s*$)",
+    r"(?=\s*[,.():;\n]|\s+(?:that|which|currently|is|are|on|in|from|to|and|with|using|into|containing)\b|\s*$)",
     re.IGNORECASE,
 )
 _CALLED = re.compile(
@@ -50,9 +50,10 @@ def perceive(text: str, knowledge: Knowledge) -> Perception:
 
 @dataclass(slots=True)
 class Place:
-    """A place or room: how often it was entered, what was seen there, what is closed there, where its doors lead."""
+    """A place or room: how often it was entered, whether it was looked at, what is in it, what is closed, its doors."""
 
     visits: int = 0
+    looked: bool = False
     seen: dict[str, None] = field(default_factory=dict)
     closed: dict[str, None] = field(default_factory=dict)
     doors: dict[str, bool] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class Scene:
         self.tried: Counter[str] = Counter()
         self.place(self.here).visits += 1
         self._take_in(first)
+        self.room.looked = True
         self.first_names = first.names
 
     @property
@@ -110,21 +112,36 @@ class Scene:
         if seen.refused:
             return False
         if kind("navigate", command.verb) and name:
-            self.here = seen.called or name
-            self.room.visits += 1
+            self._moved(seen.called or name)
+        elif command.verb.startswith("look") and not command.slots:
+            self.room.looked = True
         elif kind("take", command.verb):
             self._took(name)
         elif kind("release", command.verb) and name:
             self._put(name, command.slots[1].lower() if len(command.slots) > 1 else self.here)
-        if not command.verb.startswith("inventory"):
+        if self._shows_surroundings(command):
             self._take_in(seen)
         return True
+
+    def _shows_surroundings(self, command: Command) -> bool:
+        """Whether what is named after a command is here: not after reading the task, a text or the inventory."""
+        is_look = self._knowledge.is_verb("look", command.verb)
+        return not is_look or command.verb.startswith(("look", "examine", "inspect"))
+
+    def _moved(self, name: str) -> None:
+        """Enter a place. Where it was entered by a door, the same door leads back."""
+        before, self.here = self.here, name
+        self.room.visits += 1
+        if name in self.place(before).doors:
+            self.room.doors.setdefault(before, True)
 
     def _take_in(self, seen: Perception) -> None:
         room = self.room
         room.doors.update(seen.doors)
         known = {self.here, f"the {self.here}", *self.held, *self.placed}
-        room.seen.update(dict.fromkeys(name for name in seen.names if name not in known))
+        new = [name for name in seen.names if name not in known]
+        room.seen.update(dict.fromkeys(new))
+        room.looked = room.looked or bool(new)
         room.closed.update(dict.fromkeys(name for name in seen.closed if not name.startswith("door")))
 
     def _opened(self, name: str) -> None:

@@ -9,6 +9,7 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _NUMBER = re.compile(r"\s+\d+\b")
 _ARTICLE = re.compile(r"^(?:an?|the|some|any|your|its|one)\s+")
 
+_KEPT = 20_000
 _STOP = """
     a about after again all also an and any are as at be been before but by can could did do does done each first for
     from had has have he her here his how i if in into is it its just let like may me more must my need next no not now
@@ -47,6 +48,7 @@ class Lexicon:
         self._canon = {stem(word): stem(main) for main, words in synonyms.items() for word in words}
         self.mains = {stem(main): main for main in synonyms}
         self._known: dict[str, frozenset[str]] = {}
+        self._nouns: dict[str, str] = {}
 
     def word(self, word: str) -> str:
         """The stem that stands for a word."""
@@ -57,13 +59,22 @@ class Lexicon:
         """Content words in their order."""
         return [self.word(word) for word in content_words(text)]
 
+    def noun(self, name: str) -> str:
+        """`noun` of a name, remembered."""
+        found = self._nouns.get(name)
+        if found is None:
+            if len(self._nouns) > _KEPT:
+                self._nouns.clear()
+            found = self._nouns[name] = noun(name)
+        return found
+
     def content(self, text: str) -> frozenset[str]:
         """The set of content words. Remembered for texts of up to 200 characters (names and commands recur)."""
         if len(text) > 200:
             return frozenset(self.listed(text))
         found = self._known.get(text)
         if found is None:
-            if len(self._known) > 20_000:
+            if len(self._known) > _KEPT:
                 self._known.clear()
             found = self._known[text] = frozenset(self.listed(text))
         return found

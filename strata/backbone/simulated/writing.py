@@ -43,18 +43,19 @@ class Writer:
     def reply(self, prompt: str) -> str:
         """A JSON object with the declared fields; a sentence or two where a prompt declares none."""
         request = read_request(prompt)
-        accounts = [self._account(attempt) for attempt in request.attempts]
+        general = self.knowledge.asks("general", prompt)
+        accounts = [self._account(attempt, general) for attempt in request.attempts]
         account = next((found for found in reversed(accounts) if found.success and found.steps), accounts[-1])
         if not request.fields:
             return self.lesson(account, "")
         draft = _Draft(self, request, account)
         return json.dumps({item.name: draft.value(item) for item in request.fields}, ensure_ascii=False)
 
-    def _account(self, attempt: Attempt) -> Account:
+    def _account(self, attempt: Attempt, general: bool) -> Account:
         goal = read_goal(attempt.task, self.knowledge)
         acts = tuple(essential_acts(attempt, goal, self.knowledge))
         success = attempt.success if attempt.success is not None else self._judge(goal, acts)
-        steps = tuple(self._step(act, goal, acts) for act in acts) if success else ()
+        steps = tuple(self._step(act, goal, acts) if general else act.text for act in acts) if success else ()
         return Account(goal, success, acts, steps, attempt)
 
     def _judge(self, goal: Goal, acts: Sequence[Act]) -> bool:
@@ -88,7 +89,8 @@ class Writer:
         words = self.knowledge.lexicon.content(noun(name))
         if prep == "from":
             return "{place}"
-        if words and words <= goal.themes:
+        kind = goal.category
+        if words and (words <= goal.themes or (kind and words & kind.words and not words & kind.excluded)):
             return "{object}"
         if words and words <= goal.targets:
             return "{target}"
