@@ -402,17 +402,11 @@ class ExperienceGraph:
         )
 
     def _views(self, node: Node) -> Views:
-        content, index = self._embed([self._content(node), node.index])
+        content, index = self._embed([node.content(self.settings.similarity.content_view), node.index])
         return Views(content, index, node.tags, self._tokens(node))
 
-    def _content(self, node: Node) -> str:
-        kind = self.settings.similarity.content_view
-        if not node.goal or kind == "procedure":
-            return node.procedure
-        return node.goal if kind == "goal" else f"{node.goal}\n{node.procedure}"
-
     def _tokens(self, node: Node) -> tuple[str, ...]:
-        return tuple(self._tokenizer.tokens(f"{self._content(node)}\n{node.index}"))
+        return tuple(self._tokenizer.tokens(node.words(self.settings.similarity.content_view)))
 
     def _refresh(self, seq: int) -> None:
         node = self.graph.nodes[seq]

@@ -67,6 +67,16 @@ class Node:
             return "\n".join(f"{number}. {step}" for number, step in enumerate(self.steps, start=1))
         return "\n".join(self.steps)
 
+    def content(self, kind: str) -> str:
+        """The text of the content view: `procedure`, `goal` (of a node that has one), or `both`."""
+        if not self.goal or kind == "procedure":
+            return self.procedure
+        return self.goal if kind == "goal" else f"{self.goal}\n{self.procedure}"
+
+    def words(self, kind: str) -> str:
+        """The text that the lexical term looks at: content and index view."""
+        return f"{self.content(kind)}\n{self.index}"
+
     @property
     def index(self) -> str:
         """Goal and applicability. The title stands for the goal where there was no task."""

@@ -136,13 +136,18 @@ def read(blobs: Iterable[tuple[str, bytes]], embedder: str, dimension: int) -> T
     """
     tables = Tables()
     for source, blob in blobs:
-        document, arrays = canonical.unpack(blob, source=source)
-        _check_head(document, source, embedder, dimension)
-        try:
-            _apply(tables, document, arrays, dimension)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise CorruptStateError(f"{source}: not the state of a STRATA graph ({error!r}).") from error
+        extend(tables, source, blob, embedder, dimension)
     return tables
+
+
+def extend(tables: Tables, source: str, blob: bytes, embedder: str, dimension: int) -> None:
+    """Add one snapshot or delta to what came before it. Raises CorruptStateError as `read` does."""
+    document, arrays = canonical.unpack(blob, source=source)
+    _check_head(document, source, embedder, dimension)
+    try:
+        _apply(tables, document, arrays, dimension)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise CorruptStateError(f"{source}: not the state of a STRATA graph ({error!r}).") from error
 
 
 def _check_head(document: Json, source: str, embedder: str, dimension: int) -> None:
