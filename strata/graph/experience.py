@@ -9,10 +9,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
-from strata.errors import CorruptStateError
-from strata.graph import ageing, communities, forgetting, meta, state, thresholds, validate
+from strata.errors import CorruptStateError, DataError
+from strata.graph import ageing, communities, forgetting, markdown, meta, state, thresholds, validate
 from strata.graph.contrast import ContrastRule
 from strata.graph.derived_graph import DerivedGraph, PairScores
 from strata.graph.model import ORDER, Bullet, BulletKind, Graph, Node, leading_tag
@@ -439,7 +440,9 @@ class ExperienceGraph:
         """Replace the state. Raises CorruptStateError and leaves the state as it was."""
         blobs = [] if snapshot is None else [("memory snapshot", snapshot)]
         blobs += [(f"memory delta {number}", blob) for number, blob in enumerate(deltas)]
-        tables = state.read(blobs, self._embedder.name, self._embedder.dimension)
+        self._take(state.read(blobs, self._embedder.name, self._embedder.dimension))
+
+    def _take(self, tables: state.Tables) -> None:
         graph = state.build(tables)
         found = validate.problems(graph)
         if found:
@@ -448,6 +451,49 @@ class ExperienceGraph:
         for seq, node in graph.nodes.items():
             content, index = tables.vector[seq]
             self.index.add(seq, ORDER[node.type], Views(content, index, node.tags, self._tokens(node)))
+
+    def write_folder(self, folder: Path) -> None:
+        """Write the graph as Markdown, one file per node."""
+        markdown.write_folder(self.graph, folder)
+
+    def read_folder(self, folder: Path) -> None:
+        """Replace the graph by one written as Markdown; embeddings are computed anew. Raises DataError."""
+        tables = markdown.read_folder(folder)
+        for seq, node in tables.node.items():
+            content, index = self._embed([node.content(self.settings.similarity.content_view), node.index])
+            tables.vector[seq] = content, index
+        self._take(tables)
+        self.graph.touched = state.everything(self.graph)
+
+    def apply_edits(self, folder: Path, episode: int) -> list[Event]:
+        """Take over what was changed by hand in the files of live nodes: title, when, goal, tags, steps, bullets.
+
+        Contrast edges follow changed tags. Returns one event per edited node. Raises DataError and changes nothing
+        when a file cannot be read or belongs to no live node.
+        """
+        edited = markdown.read_folder(folder).node
+        strangers = [node.id for seq, node in edited.items() if self.graph.by_id.get(node.id) != seq]
+        if strangers:
+            raise DataError(
+                f"{folder}: {strangers[0]} is not a live node of this graph. Edit files of live nodes only."
+            )
+        events: list[Event] = []
+        for seq, node in sorted(edited.items()):
+            changes = markdown.differences(self.graph.nodes[seq], node)
+            if changes:
+                events += self._edit(seq, changes, episode)
+        return events
+
+    def _edit(self, seq: int, changes: dict[str, Json], episode: int) -> list[Event]:
+        node = self.graph.amend(seq, episode, **changes)
+        event: Event = {"kind": "edit", "id": node.id, "fields": sorted(changes)}
+        if set(changes) == {"bullets"}:
+            return [event]
+        self._refresh(seq)
+        if node.type != "workflow":
+            return [event]
+        self.graph.set_value("workflows_changed", 1)
+        return [event, *self._contrast_events(seq)]
 
     def _vectors(self) -> state.Vectors:
         return _VectorView(self.index)

@@ -40,7 +40,12 @@ class Tables:
 
 def snapshot(graph: Graph, vectors: Vectors, embedder: str, dimension: int) -> bytes:
     """The whole state. Equal graphs give equal bytes."""
-    everything: dict[str, dict[Any, int]] = {
+    return _pack("snapshot", graph, everything(graph), vectors, embedder, dimension)
+
+
+def everything(graph: Graph) -> dict[str, dict[Any, int]]:
+    """`touched` as if the whole graph were new."""
+    return {
         "node": dict.fromkeys(graph.nodes, 1),
         "vector": dict.fromkeys(graph.nodes, 1),
         "age": dict.fromkeys(graph.ages, 1),
@@ -50,7 +55,6 @@ def snapshot(graph: Graph, vectors: Vectors, embedder: str, dimension: int) -> b
         "merged": dict.fromkeys(graph.merged.items(), 1),
         "value": dict.fromkeys(graph.values, 1),
     }
-    return _pack("snapshot", graph, everything, vectors, embedder, dimension)
 
 
 def delta(graph: Graph, vectors: Vectors, embedder: str, dimension: int) -> bytes:
