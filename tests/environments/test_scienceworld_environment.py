@@ -339,5 +339,5 @@ def test_a_wrong_setting_is_named(config, message) -> None:
 def test_a_step_takes_an_eighth_of_the_packages_own_step() -> None:
     """Without the time of compiling Java code, which depends on how long a machine has run."""
     walks = {name: GOLD[name]["actions"][:20] for name in ("melt", "test-conductivity", "chemistry-mix")}
-    document = measure(walks, rounds=1)
+    document = measure(walks, rounds=2)
     assert document["ratio"]["work"] >= 8, document
