@@ -77,6 +77,13 @@ def test_a_money_cap_without_a_price_is_refused_not_ignored() -> None:
     assert (inner.calls, backbone.take()["act"].calls) == (1, 1)
 
 
+def test_a_money_cap_over_a_run_that_began_without_a_price_is_refused_before_it_spends_more() -> None:
+    backbone, inner = metered(0.1, Usage(3, 100, 10, cost=None), run_cost=1.0)
+    with pytest.raises(UsageError, match="price of earlier calls of this run is unknown"):
+        ask(backbone)
+    assert inner.calls == 0
+
+
 def test_total_tokens_are_input_plus_output() -> None:
     assert total_tokens(Usage(1, 60, 40, cached_tokens=50, reasoning_tokens=30)) == 100
 
