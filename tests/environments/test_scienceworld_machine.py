@@ -78,8 +78,9 @@ def is_gone(pid: int, seconds: float = 20) -> bool:
 
 
 @pytest.fixture(scope="module")
-def playing():
+def playing(tmp_path_factory):
     """A process in mid-episode for each way to end; started together, since each takes seconds."""
+    leftovers = str(tmp_path_factory.mktemp("working-folders-of-killed-machines"))
     ways = ("normal", "exception", "terminated", "killed", "fork", "thread")
     started = {
         way: subprocess.Popen(
@@ -88,6 +89,7 @@ def playing():
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, "TMPDIR": leftovers},
             start_new_session=True,
         )
         for way in ways
