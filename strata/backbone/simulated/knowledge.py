@@ -25,7 +25,8 @@ class Cues:
         self._refusals = _pattern(words["refusals"])
         labels = words["labels"]
         self.perceptions = frozenset(labels["perceptions"])
-        self.descriptions = frozenset(labels["descriptions"])
+        self.names = frozenset(labels["names"])
+        self.descriptions = frozenset(labels["descriptions"]) | self.names
         self.verdicts = frozenset(labels["verdicts"])
         self.plain_labels = frozenset(labels["plain"]) | self.perceptions | self.verdicts
 

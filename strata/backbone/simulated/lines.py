@@ -82,10 +82,8 @@ class LineReader:
         if line.silent or line.failed:
             return line
         described = label in self._cues.descriptions
-        bare = text.rstrip("*_").endswith(":")
-        line.covers = (
-            self._cues.negates(text) and not described and (bool(line.level) or bare or self._cues.refers(text))
-        )
+        about_text = bool(line.level) or text.rstrip("*_").endswith(":") or self._cues.refers(text)
+        line.covers = about_text and self._cues.negates(text) and (not described or label in self._cues.names)
         if line.covers and line.level in (0, SOFT_LEVEL):
             line.words = self._lexicon.content(self._cues.without_negation(text))
         if not described:

@@ -114,7 +114,8 @@ class Imagined:
 
     @property
     def _names(self) -> list[str]:
-        seen = [*self._scene.held, *self._scene.room.seen]
+        place = () if self._scene.has_rooms else (self._scene.here,)
+        seen = [*self._scene.held, *self._scene.room.seen, *place]
         return _listed_names(seen, self._objects) if self._objects else seen
 
     def fitting(self, step: PlanStep) -> list[Command]:

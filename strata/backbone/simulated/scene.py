@@ -20,19 +20,24 @@ _CALLED = re.compile(
 )
 _DOOR = re.compile(r"\bdoor to (?:the )?([a-z ]+?) \(that is (open|closed)\)", re.IGNORECASE)
 _CLOSED = re.compile(r"\bthe ([a-z0-9 ]+?)(?: door)? is closed", re.IGNORECASE)
+_SHOWS = re.compile(r"\byou (?:also )?see\b|\bis closed\b", re.IGNORECASE)
 _NOTHING = frozenset(["agent", "air", "door", "nothing"])
 _DOOR_TO = "door to "
 
 
 @dataclass(frozen=True, slots=True)
 class Perception:
-    """What one observation mentions. Names are lower-case, without article; doors are (room, open)."""
+    """What one observation mentions. Names are lower-case, without article; doors are (room, open).
+
+    `shows` says that it describes a place.
+    """
 
     names: tuple[str, ...]
     called: str
     doors: tuple[tuple[str, bool], ...]
     closed: tuple[str, ...]
     refused: bool
+    shows: bool
 
 
 def perceive(text: str, knowledge: Knowledge) -> Perception:
@@ -45,6 +50,7 @@ def perceive(text: str, knowledge: Knowledge) -> Perception:
         doors=tuple((room.lower(), state.lower() == "open") for room, state in _DOOR.findall(text)),
         closed=tuple(name.lower() for name in _CLOSED.findall(text)),
         refused=knowledge.cues.refuses(text),
+        shows=_SHOWS.search(text) is not None,
     )
 
 
@@ -139,9 +145,8 @@ class Scene:
         room = self.room
         room.doors.update(seen.doors)
         known = {self.here, f"the {self.here}", *self.held, *self.placed}
-        new = [name for name in seen.names if name not in known]
-        room.seen.update(dict.fromkeys(new))
-        room.looked = room.looked or bool(new)
+        room.seen.update(dict.fromkeys(name for name in seen.names if name not in known))
+        room.looked = room.looked or seen.shows
         room.closed.update(dict.fromkeys(name for name in seen.closed if not name.startswith("door")))
 
     def _opened(self, name: str) -> None:
