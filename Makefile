@@ -56,8 +56,9 @@ doctor: setup ## is every environment, backbone, embedder and memory ready?
 verify-alfworld: setup ## our ALFWorld engine against the stock one, on every game (ARGS="data=FOLDER"); long
 	@$(PYTHON) -u scripts/verify_alfworld.py $(ARGS)
 
-bench: setup ## speed of the ALFWorld engine against the stock one
-	@$(PYTHON) -u scripts/bench_alfworld.py $(ARGS)
+bench: setup ## speed of both engines' adapters against the stock ones
+	@$(PYTHON) -u scripts/bench_alfworld.py
+	@$(PYTHON) -u scripts/bench_scienceworld.py
 
 lock: setup ## resolve the dependencies anew into constraints.txt (needs uv; ARGS=--upgrade for newer ones)
 	@uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-annotate \
