@@ -127,10 +127,17 @@ class Agent:
             if procedure.warned and heeds:
                 continue
             steps = bind(procedure.steps, procedure.context, goal, self._knowledge)
+            if not steps or (len(steps) == 1 and not self._asks_for(steps[0], goal)):
+                continue
             likeness = self._likeness(procedure, goal) * (1.0 if len(steps) > 1 else _ALONE)
-            if steps and likeness >= self._parameters.relevance_floor and likeness > best[0]:
+            if likeness >= self._parameters.relevance_floor and likeness > best[0]:
                 best = (likeness, steps)
         return repeated(best[1], goal, self._knowledge)
+
+    def _asks_for(self, step: PlanStep, goal: Goal) -> bool:
+        """Whether a goal names a single step's act or the tool that the act is about."""
+        content = self._knowledge.lexicon.content
+        return bool(content(step.command.verb) & goal.words or content(step.command.text) & goal.tools)
 
     def _likeness(self, procedure: Procedure, goal: Goal) -> float:
         """Share of the goal's words that occur in a procedure or in the text around it."""

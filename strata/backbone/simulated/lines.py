@@ -26,9 +26,9 @@ SOFT_LEVEL = 8
 class Line:
     """One line. `level` is 0 for plain text, 1 to 6 for headings by `#`, 7 for a bold line, 8 for a bare label line.
 
-    `words` are its content words; `named` says that its steps have a text before them in the line; `counts_on` that
-    its number goes on from a line before; `covers` that it warns of what follows; `failed` that it reports a failure;
-    `silent` that it is no description (a thought, an observation).
+    `words` are its content words, of a negation only what describes; `named` says that its steps have a text before
+    them in the line; `counts_on` that its number goes on from a line before; `covers` that it warns of what follows;
+    `failed` that it reports a failure; `silent` that it is no description (a thought, an observation).
     """
 
     blank: bool = False
@@ -86,6 +86,8 @@ class LineReader:
         line.covers = about_text and self._cues.negates(text) and (not described or label in self._cues.names)
         if line.covers and line.level in (0, SOFT_LEVEL):
             line.words = self._lexicon.content(self._cues.without_negation(text))
+        elif not line.level and self._cues.negates(text):
+            line.words = frozenset()
         if not described:
             self._find_steps(line, text)
         if line.level == SOFT_LEVEL and line.steps:

@@ -89,6 +89,8 @@ class Writer:
         words = self.knowledge.lexicon.content(noun(name))
         if prep == "from":
             return "{place}"
+        if prep == "with":
+            return noun(name)
         kind = goal.category
         if words and (words <= goal.themes or (kind and words & kind.words and not words & kind.excluded)):
             return "{object}"
