@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import yaml
+from hydra import compose, initialize_config_dir
+
+from strata.config import read_run_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -102,3 +106,22 @@ def test_every_setting_of_strata_that_the_paper_does_not_fix_is_an_open_point() 
     listed = {key for key, _, _ in open_points()}
     ours = {f"memory.{key}" for key, text in describe(Settings).items() if text.startswith(("open:", "implied:"))}
     assert not sorted(key for key in ours if not any(each == key or each.startswith(f"{key}.") for each in listed))
+
+
+def run_commands(page: Path) -> list[list[str]]:
+    """Arguments of every `scripts/run.py` in the page's code blocks, comments and line breaks taken out."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    commands = [shlex.split(line, comments=True) for line in lines if "scripts/run.py " in line]
+    return [words[words.index("scripts/run.py") + 1 :] for words in commands]
+
+
+@by_page
+def test_every_run_that_is_shown_composes(page: Path) -> None:
+    if page.name.startswith("adding-"):
+        pytest.skip("its files do not exist before it has been followed, which tests/contract does")
+    for words in run_commands(page):
+        first = [re.sub(r",.*", "", word) for word in words if "=" in word and not word.startswith("hydra/")]
+        assert "..." not in " ".join(words)
+        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
+            assert read_run_settings(compose("config", overrides=first)).seed >= 0
