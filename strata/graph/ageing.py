@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from strata.graph.exactness import settled
 from strata.graph.model import Graph
 from strata.graph.settings import Ageing
 from strata.types import Json
-
-_DECIMALS = 12
 
 
 def age(graph: Graph, workflow: int, settings: Ageing) -> float:
     """Age now. What has passed since it was last written is added here: alpha for each retrieval.
 
-    Rounded, because equal ages that came about in different ways must tie: 0.01 + 3 alpha and 0.03 + 2 alpha do not
+    Settled, because equal ages that came about in different ways must tie: 0.01 + 3 alpha and 0.03 + 2 alpha do not
     in plain floats, and ranks would tell them apart.
     """
     value, at = graph.ages[workflow]
-    return round(value + settings.alpha * (graph.values["retrievals"] - at), _DECIMALS)
+    return settled(value + settings.alpha * (graph.values["retrievals"] - at))
 
 
 def age_all(graph: Graph, settings: Ageing) -> dict[int, float]:

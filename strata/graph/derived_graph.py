@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
+from strata.graph.exactness import settled
 from strata.graph.model import ORDER, Graph
 from strata.graph.overlap import Floats
 from strata.graph.settings import Meta
 from strata.graph.similarity import Index
-from strata.graph.thresholds import shrink
+from strata.graph.thresholds import around, between, shrink
 
 _WORKFLOW = ORDER["workflow"]
 
@@ -42,12 +44,12 @@ class DerivedGraph:
         return math.fsum(w for member in members for w in self.neighbours[member].values())
 
     def conductance(self, members: Iterable[int]) -> float:
-        """Weight that leaves a set over the smaller volume of set and rest; 0 when that is 0."""
+        """Weight that leaves a set over the smaller volume of set and rest, settled; 0 when that is 0."""
         inside = set(members)
         outside = [vertex for vertex in self.neighbours if vertex not in inside]
         cut = math.fsum(w for a in inside for b, w in self.neighbours[a].items() if b not in inside)
         smaller = min(self.volume(inside), self.volume(outside))
-        return cut / smaller if smaller > 0 else 0.0
+        return settled(cut / smaller) if smaller > 0 else 0.0
 
 
 @dataclass
@@ -174,14 +176,12 @@ class PairScores:
         return shrink(pairs, _pair_quantile(block.scores, settings.p_edge), settings.kappa_edge, settings.intra_default)
 
 
-def _pair_quantile(scores: Floats, share: float) -> float:
+def _pair_quantile(scores: Floats, share: float) -> Fraction:
     """Linearly interpolated quantile of the entries below the diagonal."""
     values = scores[np.tril_indices(len(scores), -1)]
-    place = share * (len(values) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(values) - 1)
+    below, above, along = around(len(values), share)
     ordered = np.partition(values, [below, above])
-    return float(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
+    return between(float(ordered[below]), float(ordered[above]), along)
 
 
 def strongest(near: Mapping[int, float], count: int) -> Sequence[tuple[int, float]]:

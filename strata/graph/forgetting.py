@@ -18,6 +18,7 @@ import numpy.typing as npt
 from strata.graph.ageing import age_all
 from strata.graph.blocks import Blocks
 from strata.graph.derived_graph import DerivedGraph
+from strata.graph.exactness import DECIMALS
 from strata.graph.model import Graph
 from strata.graph.overlap import Floats
 from strata.graph.settings import Ageing, Forgetting
@@ -25,10 +26,10 @@ from strata.types import Json
 
 
 def scaled_ranks(values: Floats) -> Floats:
-    """Average ranks scaled to [0, 1]; 0.5 for a single value."""
+    """Average ranks scaled to [0, 1]; 0.5 for a single value. Values that settle to the same tie."""
     if len(values) == 1:
         return np.full(1, 0.5)
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(np.round(values, DECIMALS), return_inverse=True, return_counts=True)
     average: Floats = np.cumsum(counts) - (counts + 1) / 2.0
     return average[inverse] / (len(values) - 1)
 
@@ -50,9 +51,9 @@ class Quality:
 
 
 def quality(workflows: npt.NDArray[np.int64], activation: Floats, ages: Floats, settings: Forgetting) -> Quality:
-    """Q of all workflows."""
+    """Q of all workflows, settled."""
     by_activation, by_age = scaled_ranks(activation), scaled_ranks(ages)
-    value = settings.activation_weight * by_activation + settings.age_weight * (1.0 - by_age)
+    value = np.round(settings.activation_weight * by_activation + settings.age_weight * (1.0 - by_age), DECIMALS)
     return Quality(workflows, value, activation, ages, by_activation, by_age)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from strata.graph.derived_graph import DerivedGraph
+from strata.graph.exactness import settled
 from strata.graph.model import ORDER, Bullet, Graph, Node, order_tags
 from strata.graph.overlap import Floats
 from strata.graph.settings import Meta
@@ -36,10 +37,10 @@ def centroid(index: Index, members: Iterable[int]) -> Floats | None:
 
 
 def distance(a: Floats, b: Floats, kind: str) -> float:
-    """Between unit vectors: Euclidean, or one minus the cosine."""
+    """Between unit vectors, settled: Euclidean, or one minus the cosine."""
     if kind == "cosine":
-        return 1.0 - float((a * b).sum())
-    return math.sqrt(float(((a - b) ** 2).sum()))
+        return settled(1.0 - float((a * b).sum()))
+    return settled(math.sqrt(float(((a - b) ** 2).sum())))
 
 
 def nearest_meta(graph: Graph, index: Index, middle: Floats, kind: str) -> tuple[float, int | None]:

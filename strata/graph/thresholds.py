@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from strata.graph.exactness import exactly
 from strata.graph.model import Graph
 from strata.graph.settings import Thresholds
 
@@ -28,17 +30,27 @@ class Band:
     scores: int
 
 
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """Linearly interpolated quantile of ascending values, which must not be empty."""
-    place = share * (len(ordered) - 1)
+def around(count: int, share: float) -> tuple[int, int, Fraction]:
+    """The places of the two of `count` ascending values that a quantile lies between, and how far along."""
+    place = exactly(share) * (count - 1)
     below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return below, min(below + 1, count - 1), place - below
 
 
-def shrink(count: int, value: float, weight: float, prior: float) -> float:
-    """`value`, seen `count` times, shrunk towards a prior that counts for `weight` times."""
-    return (count * value + weight * prior) / (count + weight) if count else prior
+def between(low: float, high: float, along: Fraction) -> Fraction:
+    """The value that lies `along` the way from `low` to `high`."""
+    return Fraction(low) + along * (Fraction(high) - Fraction(low))
+
+
+def quantile(ordered: Sequence[float], share: float) -> Fraction:
+    """Linearly interpolated quantile of ascending values, which must not be empty."""
+    below, above, along = around(len(ordered), share)
+    return between(ordered[below], ordered[above], along)
+
+
+def shrink(count: int, value: Fraction, weight: float, prior: float) -> float:
+    """`value`, seen `count` > 0 times, shrunk towards a prior that counts for `weight` times. Rounded once, here."""
+    return float((count * value + exactly(weight) * exactly(prior)) / (count + exactly(weight)))
 
 
 def score_group(group: str, settings: Thresholds) -> str:
