@@ -32,13 +32,14 @@ FORMAT = 1
 def load_runs(results: Path, pattern: str = "*") -> tuple[Run, ...]:
     """Every run directly under `results` whose folder name matches the glob, ordered by name.
 
-    Raises DataError when the folder is missing, when there is no run, or when a run is unreadable.
+    Raises DataError when the folder is missing, when there is no run, or when a run is unreadable or lost its manifest.
     """
     if not results.is_dir():
         raise DataError(
             f"No results folder at {results}. Make runs first (make reproduce), or name it: results_dir=..."
         )
-    folders = sorted(path.parent for path in results.glob("*/manifest.json"))
+    found = [path.parent for name in ("manifest.json", "episodes.jsonl") for path in results.glob(f"*/{name}")]
+    folders = sorted(set(found))
     chosen = [folder for folder in folders if fnmatchcase(folder.name, pattern)]
     if not chosen:
         seen = f"none of the {len(folders)} runs there matches runs={pattern}" if folders else "no run is there"
@@ -102,7 +103,10 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DataError(f"Cannot read {path} ({error.strerror or error}).") from error
+        raise DataError(
+            f"Cannot read {path} ({error.strerror or error}). Restore it from a copy, or move the run out of the "
+            "results folder."
+        ) from error
 
 
 def _committed_lines(data: bytes) -> tuple[list[tuple[int, bytes]], bool]:
@@ -170,7 +174,7 @@ def _read_episode(fields: Fields) -> EpisodeLine:
         outcome=outcome,
         score=score,
         raw_score=raw,
-        success=fields.values.get("success") is not None and fields.flag("success"),
+        success=outcome.scored and fields.flag("success"),
         steps=fields.count("steps"),
         malformed=fields.count("malformed"),
         usage={purpose: _read_usage(usage.object(purpose)) for purpose in usage.values},

@@ -89,6 +89,8 @@ def test_a_line_changed_after_completion_is_refused(make_run: Make) -> None:
         ({"outcome": "env_error"}, "scored does not fit the outcome env_error"),
         ({"scored": 1}, "scored is '1' and must be true or false"),
         ({"success": "yes"}, "success is 'yes' and must be true or false"),
+        ({"success": ...}, "success is missing"),
+        ({"success": None}, "success is 'None' and must be true or false"),
         ({"index": -1}, "index is '-1' and must be a whole number"),
         ({"steps": 2.5}, "must be a whole number"),
         ({"task_id": "heat-9"}, r"task heat-9 \(heat\) is not in the manifest"),
@@ -174,6 +176,14 @@ def test_folders_that_are_no_runs_are_left_alone(results: Path, make_run: Make) 
     make_run({"heat-1": 100}, seed=1)
     make_run({"heat-1": 100}, seed=0)
     assert [run.manifest.seed for run in load_runs(results)] == [0, 1]
+
+
+def test_a_run_that_lost_its_manifest_is_named_and_never_left_out(results: Path, make_run: Make) -> None:
+    make_run({"heat-1": 100}, seed=1)
+    lost = make_run({"heat-1": 100}, seed=0).path / "manifest.json"
+    lost.unlink()
+    with pytest.raises(DataError, match=rf"Cannot read {lost} .*Restore it from a copy"):
+        load_runs(results)
 
 
 def test_trajectory_and_injected_text_are_read(make_run: Make) -> None:
