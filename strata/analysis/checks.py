@@ -24,8 +24,11 @@ _FAIRNESS = (
     "order",
     "signal",
     "agent.max_reasks",
+    "agent.max_tool_calls",
     "agent.temperature",
     "agent.max_tokens",
+    "agent.episode_seconds",
+    "budget.episode_tokens",
 )
 
 
@@ -71,8 +74,10 @@ def describe_open(run: Run) -> str:
 def resume_command(run: Run) -> str:
     """The command that goes on with a run, as far as the manifest tells it."""
     manifest = run.manifest
-    preset = manifest.config.get("backbone.preset")
-    backbone = f"simulated backbone.preset={preset}" if preset else manifest.backbone
+    preset, model = manifest.config.get("backbone.preset"), manifest.config.get("backbone.model")
+    backbone = manifest.backbone
+    if preset or model:
+        backbone = f"simulated backbone.preset={preset}" if preset else f"litellm backbone.model={model}"
     return (
         f"python scripts/run.py memory={manifest.memory} env={manifest.env} backbone={backbone} seed={manifest.seed} "
         f"results_dir={run.folder.parent} and the other overrides it was started with (see its manifest.json)"

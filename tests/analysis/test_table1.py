@@ -99,6 +99,13 @@ def test_an_unfinished_run_is_refused_and_the_message_says_how_to_go_on(make_run
     assert "no_memory" not in message
 
 
+def test_the_way_to_go_on_with_a_real_model_names_its_config_file_and_model(make_run: Make, table: Any) -> None:
+    settings = {"backbone.model": "openai/gpt-4o-mini"}
+    make_run(scores(0) | {"heat-8": None, "heat-9": None}, preset=None, backbone="litellm:m", settings=settings)
+    with pytest.raises(DataError, match=r"backbone=litellm backbone\.model=openai/gpt-4o-mini seed=0"):
+        table()
+
+
 def test_a_partial_cell_is_marked_when_it_is_allowed(make_run: Make, table: Any) -> None:
     make_run(scores(0, 3), memory="no_memory")
     make_run(scores(0, 3) | {"heat-8": None, "heat-9": None})
@@ -273,6 +280,9 @@ def test_the_same_seed_twice_is_refused(make_run: Make, table: Any) -> None:
     [
         ({"settings": {"order": "shuffled"}}, "order differs between runs: by_id (n); shuffled (s)."),
         ({"settings": {"protocol": "offline"}}, "protocol differs between runs: offline (s); online (n)."),
+        ({"settings": {"budget.episode_tokens": 9}}, "budget.episode_tokens differs between runs: 9 (s); absent (n)."),
+        ({"settings": {"agent.max_tool_calls": 9}}, "agent.max_tool_calls differs between runs: 9 (s); absent (n)."),
+        ({"settings": {"agent.episode_seconds": 9}}, "agent.episode_seconds differs between runs: 9 (s); absent (n)."),
         (
             {"settings": {"env.max_steps": 9}},
             "alfworld valid_unseen: env.max_steps differs between runs: 9 (s); absent (n).",
