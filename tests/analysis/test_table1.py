@@ -101,7 +101,7 @@ def test_an_unfinished_run_is_refused_and_the_message_says_how_to_go_on(make_run
 
 def test_the_way_to_go_on_with_a_real_model_names_its_config_file_and_model(make_run: Make, table: Any) -> None:
     settings = {"backbone.model": "openai/gpt-4o-mini"}
-    make_run(scores(0) | {"heat-8": None, "heat-9": None}, preset=None, backbone="litellm:m", settings=settings)
+    make_run(scores(0, 3) | {"heat-8": None, "heat-9": None}, preset=None, backbone="litellm:m", settings=settings)
     with pytest.raises(DataError, match=r"backbone=litellm backbone\.model=openai/gpt-4o-mini seed=0"):
         table()
 
