@@ -1,7 +1,7 @@
 """Run one cell, or with -m a sweep of cells.
 
     python scripts/run.py memory=strata env=alfworld backbone=simulated seed=0 limit=20
-    python scripts/run.py -m memory=no_memory,flat_memory,strata seed=0,1,2
+    python scripts/run.py -m memory=no_memory,flat,strata seed=0,1,2
 
 Exit status: 0 done, 1 something failed, 2 bad usage or configuration, 3 paused (start again to go on), 130 interrupted.
 """

@@ -79,7 +79,5 @@ def _class(values: Mapping[str, Json], group: str) -> Any:
     except (ImportError, ValueError, AttributeError) as error:
         raise UsageError(f"{group}._target_={target}: cannot be imported ({error}).") from error
     if not callable(getattr(cls, "build", None)):
-        raise UsageError(
-            f"{group}._target_={target}: has no build(). python -m strata.check {group} tries a class out."
-        )
+        raise UsageError(f"{group}._target_={target}: has no build(), by which it is made; see strata/compose.py.")
     return cls

@@ -34,7 +34,7 @@ from strata.tracking import Tracked
 
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config)[^']*'([^']+)'|Key '([^']+)' is not in struct")
-_DISK = {errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EDQUOT}
+_DISK = {errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST}
 
 
 def run_cell(config: DictConfig) -> None:

@@ -277,4 +277,7 @@ def _check_source(source: Source | None, plan: Plan) -> None:
     }
     for key, (theirs, mine) in pairs.items():
         if theirs != mine:
-            raise UsageError(f"{source.run_id} was made with {key} {theirs}, this run has {mine}.")
+            raise UsageError(
+                f"{source.run_id} was made with {key} {theirs}, this run has {mine}. Give this run the same {key}, or "
+                "name another run by memory.init_from."
+            )

@@ -143,6 +143,15 @@ def test_a_wrong_group_in_a_sweep_is_found_before_anything_runs(tmp_path: Path) 
     assert not run_folders(tmp_path)
 
 
+def test_a_sweep_whose_results_folder_is_a_file_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/below"):
+        done = command(tmp_path, "-m", *PARTS, BASIC, f"results_dir={place}")
+        assert done.returncode == 1
+        assert "Choose results_dir=FOLDER" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_api_keys_never_reach_a_file_or_the_screen(tmp_path: Path) -> None:
     planted = {"OPENAI_API_KEY": "sk-planted-111", "COUNTING_DATA": "/planted/222", "HF_TOKEN": "hf-planted-333"}
     runs = [
