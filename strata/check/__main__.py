@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 def load(target: str) -> Any:
     """The class named by `package.module:Class`. Raises UsageError."""
     module, separator, name = target.partition(":")
-    if not separator:
+    if not separator or not module:
         raise UsageError(f"{target}: write package.module:Class, with a colon before the class.")
     try:
         found = getattr(import_module(module), name, None)

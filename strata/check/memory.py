@@ -6,6 +6,7 @@ A check is a function of a maker of empty memories; it raises CheckFailed with t
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import random
 import subprocess
@@ -241,7 +242,7 @@ MEMORY_CHECKS: tuple[Callable[[Maker], None], ...] = (
 
 def _digest_in_another_process(make: Maker) -> str:
     """With texts hashed differently, so that sets come in another order."""
-    settings = [f"{key}={value}" for key, value in make.config.items()]
+    settings = [f"{key}={json.dumps(value, default=str)}" for key, value in make.config.items()]
     command = [sys.executable, "-m", "strata.check", "memory", make.name, *settings, "--digest"]
     hash_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}

@@ -163,10 +163,16 @@ def test_sound_memory_passes_with_settings(capsys):
     assert capsys.readouterr().out.rstrip().endswith("no faults.")
 
 
+def test_a_setting_that_is_null_stays_null_in_the_other_process(capsys):
+    assert main(["memory", "baselines.flat_memory:FlatMemory", "capacity=null"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("no faults.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["memory", "baselines.flat_memory"], "write package.module:Class"),
+        (["memory", ":FlatMemory"], "write package.module:Class"),
         (["memory", "no.such.module:X"], "cannot import no.such.module"),
         (["memory", "baselines.flat_memory:Missing"], "has no class Missing"),
         (["memory", "baselines.flat_memory:FlatMemory", "k"], "write key=value"),
