@@ -76,7 +76,8 @@ class VectorStore:
     """The SQLite file behind `CachedEmbedder`. Opened at first use; after a failure it stays silent and empty."""
 
     def __init__(self, folder: Path, name: str, fingerprint: str, dimension: int) -> None:
-        self.path = folder / f"{re.sub('[^A-Za-z0-9_.-]', '_', name)}-{_sha(fingerprint.encode()).hex()[:12]}.sqlite"
+        stem = f"{re.sub('[^A-Za-z0-9_.-]', '_', name)}-{_sha(fingerprint.encode()).hex()[:12]}"
+        self.path = folder.expanduser() / f"{stem}.sqlite"
         self._fingerprint = fingerprint
         self._bytes = 4 * dimension
         self._connection: sqlite3.Connection | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,21 +77,24 @@ class LitellmEmbedder:
         for start in range(0, len(wanted), self._settings.batch_size):
             part = wanted[start : start + self._settings.batch_size]
             request = {"input": [encodable(texts[at]) for at in part], "encoding_format": "float"}
-            vectors = self._caller.call("embedding", request, lambda response: _vectors(response))
-            if vectors.shape != (len(part), self.dimension):
+            vectors = self._caller.call("embedding", request, partial(_vectors, len(part)))
+            if vectors.shape[1] != self.dimension:
                 raise BackboneRefused(
-                    f"{self.name} answered {len(part)} texts with vectors of shape {vectors.shape}, not of length "
-                    f"{self.dimension}. Set embedder.dimension={vectors.shape[-1]}."
+                    f"{self.name} answers with vectors of length {vectors.shape[1]}, not {self.dimension}. "
+                    f"Set embedder.dimension={vectors.shape[1]}."
                 )
             for at, vector in zip(part, vectors, strict=True):
                 rows[at] = unit(vector)
         return rows
 
 
-def _vectors(response: Any) -> npt.NDArray[np.float64]:
-    """The vectors in the order of the texts. Raises TransientBackboneError when there are none."""
-    items = sorted(response.data or [], key=lambda item: int(item["index"]))
+def _vectors(count: int, response: Any) -> npt.NDArray[np.float64]:
+    """The vectors of `count` texts in their order. Raises TransientBackboneError when the answer holds others."""
     try:
-        return np.array([item["embedding"] for item in items], dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TransientBackboneError(f"The endpoint answered with something that is no vector ({error}).") from error
+        items = sorted(response.data or [], key=lambda item: int(item["index"]))
+        vectors = np.array([item["embedding"] for item in items], dtype=np.float64)
+        if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+            raise ValueError(f"not {count} vectors of finite numbers")
+        return vectors
+    except (KeyError, TypeError, ValueError) as error:
+        raise TransientBackboneError(f"The endpoint answered with something that is no vector ({error!r}).") from error

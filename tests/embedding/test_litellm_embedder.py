@@ -77,8 +77,19 @@ def test_passing_failure_is_retried(server, build):
     assert len(server.asked) == 2
 
 
-def test_answer_without_vectors_is_a_passing_failure(server, build):
-    wrong = {"object": "list", "model": "e", "data": [{"index": 0, "embedding": "no"}], "usage": {"prompt_tokens": 1}}
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"index": 0, "embedding": "no"}],
+        [{"embedding": [1.0]}],
+        [{"index": 0}],
+        [],
+        [{"index": 0, "embedding": [None] * 256}],
+        [{"index": at, "embedding": [1.0] * 256} for at in (0, 1)],
+    ],
+)
+def test_answer_without_vectors_is_a_passing_failure(server, build, data):
+    wrong = {"object": "list", "model": "e", "data": data, "usage": {"prompt_tokens": 1}}
     server.faults = [(200, wrong)] * 9
     embedder = build(max_retries=1)
     embedder._caller._sleep = lambda _: None
