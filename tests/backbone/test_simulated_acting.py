@@ -14,43 +14,10 @@ import pytest
 
 from envs.alfworld import AlfworldEnvironment
 from strata.backbone.simulated import SimulatedBackbone
+from strata.backbone.simulated.calibration import good, misleading, warned
 from strata.types import Action, EnvironmentGuide, Message, Sampling, Task
 
-PROCEDURES = {
-    "clean": ["take {object} from {place}", "clean {object} with sinkbasin", "move {object} to {target}"],
-    "heat": ["take {object} from {place}", "heat {object} with microwave", "move {object} to {target}"],
-    "cool": ["take {object} from {place}", "cool {object} with fridge", "move {object} to {target}"],
-    "put two": ["take {object} from {place}", "move {object} to {target}"] * 2,
-    "put": ["take {object} from {place}", "move {object} to {target}"],
-    "examine": ["take {object} from {place}", "use desklamp"],
-}
-OPPOSITE = {"heat": "cool", "cool": "heat", "clean": "heat", "examine": "put", "put": "examine", "put two": "examine"}
 CLEAR = {"p_follow": 1.0, "p_malformed": 0.0, "slip": 0.0}
-
-
-def kind_of(goal: str) -> str:
-    if "lamp" in goal:
-        return "examine"
-    words = goal.replace("hot", "heat")
-    return next(kind for kind in PROCEDURES if all(word in words for word in kind.split()))
-
-
-def render(title: str, steps: Sequence[str]) -> str:
-    return "\n".join([f"## {title}", *(f"{number}. {step}" for number, step in enumerate(steps, start=1))])
-
-
-def good(goal: str) -> str:
-    return render(f"{kind_of(goal)} an object", PROCEDURES[kind_of(goal)])
-
-
-def bad(goal: str) -> str:
-    """The opposite operation done to the very same objects."""
-    other = OPPOSITE[kind_of(goal)]
-    return render(re.sub(r"\b(heat|hot|cool|clean)\b", other, goal), PROCEDURES[other])
-
-
-def bad_under_warning(goal: str) -> str:
-    return f"# WARNING: do not confuse with this opposite task\n{bad(goal)}"
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +34,7 @@ def test_one_episode_repeats_exactly_in_a_fresh_instance(alfworld: Any, tasks: A
     task = tasks["heat_and_place"]
     shared = agent()
     first = play(alfworld, task, shared, good)
-    play(alfworld, tasks["cool_and_place"], shared, bad, steps=8)
+    play(alfworld, tasks["cool_and_place"], shared, misleading, steps=8)
     assert play(alfworld, task, shared, good) == first == play(alfworld, task, agent(), good)
     assert play(alfworld, task, agent(seed=1), good).actions != first.actions
 
@@ -120,7 +87,9 @@ def test_another_process_with_another_hash_seed_answers_the_same(alfworld: Any, 
         assert done.stdout.strip() == agent_reply(agent(seed=3), messages)
 
 
-@pytest.mark.parametrize("text", ["", good, bad, "# Notes\nThe weather is fine."], ids=["none", "good", "bad", "notes"])
+@pytest.mark.parametrize(
+    "text", ["", good, misleading, "# Notes\nThe weather is fine."], ids=["none", "good", "bad", "notes"]
+)
 def test_an_agent_that_never_follows_acts_as_without_memory(
     alfworld: Any, tasks: Any, play: Any, text: Callable[[str], str] | str
 ) -> None:
@@ -132,7 +101,7 @@ def test_an_agent_that_never_follows_acts_as_without_memory(
 def test_memories_share_their_luck(alfworld: Any, tasks: Any, talk: Any) -> None:
     """A slip happens at the same steps and to the same action, whatever the memory wrote."""
     start = alfworld.reset(tasks["heat_and_place"], seed=0)
-    texts = ["", good(start.instruction), bad(start.instruction), "# Notes\nThe weather is fine."]
+    texts = ["", good(start.instruction), misleading(start.instruction), "# Notes\nThe weather is fine."]
     for seed in range(5):
         slips = {
             agent_reply(
@@ -158,7 +127,7 @@ FORMS: list[Callable[[str], str]] = [
 @pytest.mark.parametrize("form", FORMS, ids=["as is", "bold", "plain", "dashes", "code", "titles last"])
 def test_a_cosmetic_edit_changes_no_action(alfworld: Any, tasks: Any, play: Any, form: Callable[[str], str]) -> None:
     def both(goal: str) -> str:
-        return f"{good(goal)}\n\n{bad(goal)}"
+        return f"{good(goal)}\n\n{misleading(goal)}"
 
     task = tasks["heat_and_place"]
     assert (
@@ -177,10 +146,10 @@ def test_without_heed_a_warning_is_worth_nothing(alfworld: Any, tasks: Any, play
     """p_heed=0: the same procedures, flat or under a contrast warning, lead to the same actions on every game."""
 
     def flat(goal: str) -> str:
-        return f"{bad(goal)}\n\n{good(goal)}"
+        return f"{misleading(goal)}\n\n{good(goal)}"
 
     def contrast(goal: str) -> str:
-        return f"{bad_under_warning(goal)}\n\n# Procedures\n{good(goal)}"
+        return f"{warned(goal)}\n\n# Procedures\n{good(goal)}"
 
     heedless = {"p_heed": 0.0, "p_follow": 1.0, "p_malformed": 0.0}
     assert played(alfworld, tasks, play, contrast, **heedless) == played(alfworld, tasks, play, flat, **heedless)
@@ -190,7 +159,7 @@ def test_without_heed_a_warning_is_worth_nothing(alfworld: Any, tasks: Any, play
 
 def test_a_warned_procedure_alone_leaves_an_attentive_agent_to_itself(alfworld: Any, tasks: Any, play: Any) -> None:
     changes = {"p_heed": 1.0, "p_follow": 1.0}
-    assert played(alfworld, tasks, play, bad_under_warning, **changes) == played(alfworld, tasks, play, "", **changes)
+    assert played(alfworld, tasks, play, warned, **changes) == played(alfworld, tasks, play, "", **changes)
 
 
 def test_only_the_first_lines_are_read_reliably(alfworld: Any, tasks: Any, play: Any) -> None:
@@ -219,7 +188,7 @@ def test_a_good_memory_helps_and_a_misleading_one_hurts(alfworld: Any, tasks: An
     alone = share(alfworld, tasks, play, "", range(4))
     assert 20 < alone < 85
     assert share(alfworld, tasks, play, good, range(4)) > alone + 15
-    assert share(alfworld, tasks, play, bad, range(4)) < alone
+    assert share(alfworld, tasks, play, misleading, range(4)) < alone
 
 
 class OtherGuide:

@@ -90,13 +90,12 @@ class Actor:
             return self._reach(place) or self._explore(hint)
         return self._explore(hint)
 
-    def _preference(self, command: Command) -> tuple[bool, bool, bool, float, str]:
-        """Prefer the thing chosen before, the goal's own things, and the place where things were put before."""
+    def _preference(self, command: Command) -> tuple[bool, bool, float, str]:
+        """Prefer the goal's own things, and the place where things were put before."""
         theme = command.slots[0] if command.slots else ""
-        other = bool(self._progress.chosen) and theme.lower() != self._progress.chosen
         own = self._knowledge.lexicon.content(theme) <= self._mind.goal.themes
         again = len(command.slots) > 1 and command.slots[1].lower() in self._scene.placed.values()
-        return other, not own, not again, self._draws.uniform(command.text, "prefer"), command.text
+        return not own, not again, self._draws.uniform(command.text, "prefer"), command.text
 
     def _holding(self, want: Want) -> bool:
         return any(want.accepts(name, self._knowledge) for name in self._scene.held)

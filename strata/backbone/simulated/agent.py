@@ -140,10 +140,10 @@ class Agent:
         return bool(content(step.command.verb) & goal.words or content(step.command.text) & goal.tools)
 
     def _likeness(self, procedure: Procedure, goal: Goal) -> float:
-        """Share of the goal's words that occur in a procedure or in the text around it."""
+        """Share of the words of the goal's first sentence that occur in a procedure or in the text around it."""
         content = self._knowledge.lexicon.content
         words = procedure.context.union(*(content(step.text) for step in procedure.steps))
-        return len(words & goal.words) / max(1, len(goal.words))
+        return len(words & goal.head_words) / max(1, len(goal.head_words))
 
     # -- plans of its own
 

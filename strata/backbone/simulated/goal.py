@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strata.backbone.simulated.knowledge import Category, Knowledge
-from strata.backbone.simulated.words import noun, stem
 
 _TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)?|[.,;:]")
-_FIRST = re.compile(r"[.;]\s")
+_FIRST = re.compile(r"(?<=[\w')])[.;]\s+")
+_OPENING = re.compile(r"^(?:your task is to|the task is to|please)\s*:?\s*", re.IGNORECASE)
 _NUMBERS = {"two": 2, "three": 3, "four": 4}
+_PARTS = ("theme", "target", "tool")
 _TO = frozenset(["in", "on", "to", "into", "onto", "inside"])
 _BY = frozenset(["with", "under", "using", "by", "near", "around", "from", "at"])
 _LINKS = frozenset(["and", "then", "or", ".", ";", ",", ":"])
@@ -18,11 +20,18 @@ _LINKS = frozenset(["and", "then", "or", ".", ";", ",", ":"])
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Words (stems) of a goal by their part in it. `category` is set when it names only a kind of thing."""
+    """Words (stems) of a goal by their part in it. `category` is set when it names only a kind of thing.
+
+    `target` is the first place that it names, `targets` are all of them. `head` is the first sentence, which says what
+    is to be achieved, without its opening phrase.
+    """
 
     text: str
+    head: str
     words: frozenset[str]
+    head_words: frozenset[str]
     themes: frozenset[str]
+    target: frozenset[str]
     targets: frozenset[str]
     tools: frozenset[str]
     count: int
@@ -31,36 +40,37 @@ class Goal:
 
 def read_goal(text: str, knowledge: Knowledge) -> Goal:
     """Part the goal's content words by the prepositions before them."""
-    parts: dict[str, set[str]] = {"theme": set(), "target": set(), "tool": set()}
-    part = "theme"
-    seen_theme = False
+    text = " ".join(text.replace("(n)", "").split())
+    head = _OPENING.sub("", _FIRST.split(text)[0]).rstrip(".")
     tokens = _TOKEN.findall(text.lower())
-    for before, token in zip(["", *tokens], tokens, strict=False):
-        particle = knowledge.lexicon.word(before) in knowledge.goal_verbs
-        if token in _LINKS:
-            part = "theme"
-        elif token in _TO | _BY and seen_theme and not particle:
-            part = "target" if token in _TO else "tool"
-        elif token not in _TO | _BY:
-            for word in knowledge.lexicon.content(token) - knowledge.goal_verbs:
-                if stem(token) not in _NUMBERS:
-                    parts[part].add(word)
-                    seen_theme = True
-    words = knowledge.lexicon.content(text)
-    asked = knowledge.lexicon.content(_FIRST.split(text)[0])
-    categories = [kind for kind in knowledge.categories if kind.name <= asked]
+    phrases = _phrases(tokens, knowledge)
+    words = {part: frozenset(word for own, found in phrases if own == part for word in found) for part in _PARTS}
+    head_words = knowledge.lexicon.content(head)
+    categories = [kind for kind in knowledge.categories if kind.name <= head_words]
     return Goal(
         text=text,
-        words=words,
-        themes=frozenset(parts["theme"] - parts["target"]),
-        targets=frozenset(parts["target"]),
-        tools=frozenset(parts["tool"]),
+        head=head,
+        words=knowledge.lexicon.content(text),
+        head_words=head_words,
+        themes=words["theme"] - words["target"],
+        target=next((frozenset(found) for part, found in phrases if part == "target" and found), frozenset()),
+        targets=words["target"],
+        tools=words["tool"],
         count=next((_NUMBERS[token] for token in tokens if token in _NUMBERS), 1),
         category=max(categories, key=lambda kind: len(kind.name), default=None),
     )
 
 
-def fit(name: str, words: frozenset[str], knowledge: Knowledge) -> bool:
-    """Whether all words of a name occur in a set of words."""
-    own = knowledge.lexicon.content(noun(name))
-    return bool(own) and own <= words
+def _phrases(tokens: Sequence[str], knowledge: Knowledge) -> list[tuple[str, list[str]]]:
+    """The things that are named, as (part, words), a new phrase at every preposition and link."""
+    phrases: list[tuple[str, list[str]]] = [("theme", [])]
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        particle = knowledge.lexicon.word(before) in knowledge.goal_verbs
+        started = any(words for _, words in phrases)
+        if token in _LINKS:
+            phrases.append(("theme", []))
+        elif token in _TO | _BY and started and not particle:
+            phrases.append(("target" if token in _TO else "tool", []))
+        elif token not in _TO | _BY and token not in _NUMBERS:
+            phrases[-1][1].extend(knowledge.lexicon.content(token) - knowledge.goal_verbs)
+    return phrases

@@ -26,9 +26,9 @@ SOFT_LEVEL = 8
 class Line:
     """One line. `level` is 0 for plain text, 1 to 6 for headings by `#`, 7 for a bold line, 8 for a bare label line.
 
-    `words` are its content words, of a negation only what describes; `named` says that its steps have a text before
-    them in the line; `counts_on` that its number goes on from a line before; `covers` that it warns of what follows;
-    `failed` that it reports a failure; `silent` that it is no description (a thought, an observation).
+    `words` are its content words (of a negation or of steps only those that describe); `named` says that its steps have
+    a text before them in the line; `counts_on` that its number goes on from a line before; `covers` that it warns of
+    what follows; `failed` that it reports a failure; `silent` that it is no description (a thought, an observation).
     """
 
     blank: bool = False
@@ -116,6 +116,8 @@ class LineReader:
         line.steps = self._grammar.steps(plain)
         own = self._lexicon.content(lead) - self._lexicon.content(" ".join(self._cues.plain_labels))
         line.named = bool(line.steps) and bool(own) and bool(body)
+        if line.steps:
+            line.words = self._lexicon.content(lead)
         for sentence in negative:
             line.avoided += self._grammar.steps(self._cues.without_negation(sentence))
         line.avoided = [step for step in line.avoided if step.slots]

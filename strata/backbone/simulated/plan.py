@@ -68,6 +68,13 @@ class PlanStep:
         """The first slot with one of these roles."""
         return next((want for want in self.wants if want.role in roles), None)
 
+    def settled_on(self, name: str) -> PlanStep:
+        """The step with the thing that was chosen for a goal that names only a kind."""
+        if not name or all(want.category is None for want in self.wants):
+            return self
+        chosen = (Want(want.role, exact=noun(name)) if want.category is not None else want for want in self.wants)
+        return PlanStep(self.command, tuple(chosen), self.near)
+
 
 def bind(
     steps: Iterable[Command], context: frozenset[str] | None, goal: Goal, knowledge: Knowledge, *, stated: bool = False
@@ -135,7 +142,7 @@ def _want(
     if role == "tool":
         return Want(role)
     if role == "target":
-        return Want(role, words=goal.targets or None)
+        return Want(role, words=goal.target or None)
     if goal.category is not None:
         return Want(role, category=goal.category)
     return Want(role, words=things)

@@ -60,7 +60,7 @@ class Progress:
     @property
     def pending(self) -> PlanStep | None:
         """The plan's next step; None when the agent improvises."""
-        return self.stage.steps[self._next] if self.stage.steps else None
+        return self.stage.steps[self._next].settled_on(self.chosen) if self.stage.steps else None
 
     def replay(self, events: Sequence[Event], stuck: Callable[[PlanStep], bool]) -> None:
         """Go through the episode. `stuck` tells whether a step cannot be carried out any more."""
@@ -97,7 +97,6 @@ class Progress:
         self.stage = self._stage_at(index)
         if self.stage.source != before:
             self.used.clear()
-            self.chosen = ""
 
     def _settle(self, stuck: Callable[[PlanStep], bool]) -> None:
         """Pass over what is done for good and over taking what is held, and leave a plan that cannot go on."""

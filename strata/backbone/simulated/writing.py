@@ -15,8 +15,6 @@ from strata.backbone.simulated.parameters import Parameters
 from strata.backbone.simulated.words import noun
 from strata.types import Json
 
-_SENTENCE = re.compile(r"(?<=[a-z])[.!]\s")
-_LEAD = re.compile(r"^your task is to:?\s+", re.IGNORECASE)
 _SAME, _NEAR = 0.9, 0.5
 _LONG = 25
 
@@ -99,19 +97,18 @@ class Writer:
         return noun(name)
 
     def general_goal(self, goal: Goal) -> str:
-        """The goal's first sentence with its things as placeholders."""
+        """The goal's first sentence with its things as placeholders; one that names only a kind stays as it is."""
         words: list[str] = []
         for word in self.short_goal(goal).split(" "):
             own = self.knowledge.lexicon.content(word)
             mark = "{object}" if own and own <= goal.themes else "{target}" if own and own <= goal.targets else word
             if not (words and words[-1] == mark and mark.startswith("{")):
                 words.append(mark)
-        return " ".join(words)
+        return self.short_goal(goal) if goal.category else " ".join(words)
 
     def short_goal(self, goal: Goal) -> str:
         """The goal's first sentence, at most 120 characters."""
-        first = _SENTENCE.split(_LEAD.sub("", " ".join(goal.text.split())))[0]
-        return first.rstrip(".")[:120]
+        return goal.head[:120]
 
     def unit(self, account: Account) -> list[str]:
         """The use of the attempt's most particular action: what is neither going, opening, taking nor putting."""
@@ -158,11 +155,11 @@ class Writer:
 
     def tags(self, goal: Goal) -> list[str]:
         """`op:` for the goal's verbs, the particular ones first, `obj:` for its things."""
-        words = self.knowledge.lexicon.listed(goal.text)
+        words = self.knowledge.lexicon.listed(goal.head)
         verbs = [word for word in words if word in self.knowledge.goal_verbs]
         verbs.sort(key=lambda word: word in self.knowledge.weak_verbs)
         things = [word for word in words if word in goal.themes]
-        spoken = self.knowledge.spoken(goal.text) | self.knowledge.lexicon.mains
+        spoken = self.knowledge.spoken(goal.head) | self.knowledge.lexicon.mains
         tags = [f"op:{spoken.get(word, word)}" for word in verbs] + [f"obj:{spoken.get(word, word)}" for word in things]
         return list(dict.fromkeys(tags))
 
@@ -210,7 +207,7 @@ class _Draft:
         return self._writer.unit(self._account) if self._unit else list(self._account.steps)
 
     def _keywords(self) -> list[str]:
-        spoken = self._knowledge.spoken(self._account.goal.text)
+        spoken = self._knowledge.spoken(self._account.goal.head)
         return list(dict.fromkeys(spoken.values()))
 
     def _kinds(self, description: str) -> list[str]:
