@@ -101,6 +101,6 @@ def _pair(one: str, ours: Means, other: str, theirs: Means) -> Iterator[str]:
         return
     ahead, behind = sum(value > 0 for value in differences), sum(value < 0 for value in differences)
     if behind > ahead:
-        one, other, ahead, differences = other, one, behind, [-value for value in differences]
+        one, other, ahead, differences = other, one, behind, [0.0 - value for value in differences]
     of = f"{ahead} of {len(shared)}" + (f" (of {len(points())} planned)" if len(shared) < len(points()) else "")
     yield f"| {one} > {other} | {of} | {min(differences):+.1f} to {max(differences):+.1f} |"
