@@ -77,6 +77,8 @@ def command_line(main: Callable[[], None]) -> int:
     What is not foreseen here is a bug and keeps its traceback.
     """
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # else Hydra prints errors itself and ends with 1
+    # Hydra's parser takes no flag between overrides.
+    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
     try:
         _refuse_added_keys(sys.argv[1:])
         main()
@@ -137,6 +139,8 @@ def _hydra_message(error: Exception) -> str:
     if unknown:
         key = unknown[1] or unknown[2]
         return f"{key}: unknown key. configs/config.yaml and the files of the chosen groups list the keys."
+    if lines[0].startswith("Error merging override") and error.__cause__ is not None:
+        return f"{lines[0]} ({str(error.__cause__).splitlines()[0]})"
     return "\n".join(lines[: lines.index("Config search path:")] if "Config search path:" in lines else lines)
 
 

@@ -55,6 +55,7 @@ MISTAKES: list[tuple[list[str], int, list[str]]] = [
     (["seed"], 2, ["seed: cannot be read", "KEY=VALUE"]),
     (["limit=-1"], 2, ["limit=-1 must be 1 or more"]),
     (["limit=${nope}"], 2, ["Interpolation key 'nope' not found"]),
+    (["-m", "hydra.launcher.n_jobs=many"], 2, ["n_jobs=many", "could not be converted to Integer"]),
     (["limit=???"], 2, ["Missing mandatory value: limit"]),
     (["agent.temperature=nan"], 2, ["temperature=nan must be 0 to 2"]),
     (["memory.keep=many"], 2, ["memory.keep=many: must be a whole number"]),
