@@ -22,7 +22,8 @@ def _bench(arguments: Sequence[str], root: Path) -> str:
     from envs.alfworld.generator import generate_games
     from envs.alfworld.settings import AlfworldSettings
     from envs.alfworld.translation import TranslationCache
-    from strata.analysis.options import read_options, usage
+    from strata.analysis.options import asks_for_help, read_options, usage
+    from strata.errors import DataError
     from strata.settings import setting
 
     @dataclass(frozen=True)
@@ -32,7 +33,11 @@ def _bench(arguments: Sequence[str], root: Path) -> str:
         data: str = setting("", "A split folder of games. Empty: generated games.")
         out: str = setting(str(root / "results/bench/alfworld.json"), "File to write.")
 
-    if {"-h", "--help", "help"} & set(arguments):
+        def __post_init__(self) -> None:
+            if self.games < 1 or self.steps < 1:
+                raise ValueError("games and steps must be 1 or more.")
+
+    if asks_for_help(arguments):
         return usage(Options)
     options = read_options(Options, arguments)
     cache = Path(AlfworldSettings().cache_dir).expanduser()
@@ -41,7 +46,8 @@ def _bench(arguments: Sequence[str], root: Path) -> str:
         folder = generate_games(
             cache / "games", cache / TRANSLATIONS, split="valid_unseen", seed=0, per_category=3
         ).folder
-    files = sample(folder.glob("*/*/game.tw-pddl"), options.games + 1, seed=0)
+    if len(files := sample(folder.glob("*/*/game.tw-pddl"), options.games + 1, seed=0)) < 2:
+        raise DataError(f"data={folder}: fewer than two games (<task>/<trial>/game.tw-pddl). Name a split folder.")
     document = report(*measure(files, TranslationCache(cache / TRANSLATIONS), steps=options.steps), len(files) - 1)
     write_report(document, Path(options.out))
     return json.dumps(document, indent=2)

@@ -18,7 +18,7 @@ from _command import run_command
 def _bench(arguments: Sequence[str], root: Path) -> str:
     from envs.scienceworld import ScienceWorldEnvironment
     from envs.scienceworld.bench import measure, memory_over, solutions
-    from strata.analysis.options import read_options, usage
+    from strata.analysis.options import asks_for_help, read_options, usage
     from strata.settings import setting
 
     @dataclass(frozen=True)
@@ -28,7 +28,11 @@ def _bench(arguments: Sequence[str], root: Path) -> str:
         episodes: int = setting(240, "Episodes for the growth of memory, over all 30 task types. 0: none.")
         out: str = setting(str(root / "results/bench/scienceworld.json"), "File to write.")
 
-    if {"-h", "--help", "help"} & set(arguments):
+        def __post_init__(self) -> None:
+            if self.rounds < 1 or self.steps < 1 or self.episodes < 0:
+                raise ValueError("rounds and steps must be 1 or more, episodes 0 or more.")
+
+    if asks_for_help(arguments):
         return usage(Options)
     options = read_options(Options, arguments)
     document = measure(solutions(steps=options.steps), rounds=options.rounds)

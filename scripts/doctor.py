@@ -27,6 +27,9 @@ def settings(group: str, name: str) -> RunSettings:
 
 def main(arguments: list[str]) -> int:
     """Print a line for each finding."""
+    if {"-h", "--help", "help"} & set(arguments):
+        print(__doc__)
+        return 0
     known = [(group, path.stem) for group in GROUPS for path in sorted((ROOT / "configs" / group).glob("*.yaml"))]
     asked = [tuple(word.split("=", 1)) for word in arguments]
     if unknown := [word for word, pair in zip(arguments, asked, strict=True) if pair not in known]:

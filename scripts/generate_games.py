@@ -19,7 +19,7 @@ def _generate(arguments: Sequence[str], _: Path) -> str:
     from envs.alfworld.environment import TRANSLATIONS
     from envs.alfworld.generator import generate_games
     from envs.alfworld.settings import AlfworldSettings
-    from strata.analysis.options import read_options, usage
+    from strata.analysis.options import asks_for_help, read_options, usage
     from strata.settings import setting
 
     @dataclass(frozen=True)
@@ -29,7 +29,10 @@ def _generate(arguments: Sequence[str], _: Path) -> str:
         per_category: int | None = setting(None, "Only n games of each task type. Null: all of the split.")
         out: str = setting(AlfworldSettings().cache_dir, "Folder for games and translated problems.")
 
-    if {"-h", "--help", "help"} & set(arguments):
+        def __post_init__(self) -> None:
+            AlfworldSettings(split=self.split, game_seed=self.seed, per_category=self.per_category)
+
+    if asks_for_help(arguments):
         return usage(Options)
     options = read_options(Options, arguments)
     out = Path(options.out).expanduser()

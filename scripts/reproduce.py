@@ -23,6 +23,9 @@ PROFILES = {
 
 def main(arguments: list[str]) -> int:
     """Do all steps; stop at the first that fails."""
+    if {"-h", "--help", "help"} & set(arguments):
+        print(__doc__)
+        return 0
     options = {"profile": "quick", "results_dir": "results", "jobs": str(min(os.cpu_count() or 1, 8))}
     options |= {key: value for key, _, value in (word.partition("=") for word in arguments) if key in options}
     rest = [word for word in arguments if word.partition("=")[0] not in options]
@@ -40,7 +43,8 @@ def main(arguments: list[str]) -> int:
         print(f"[{number}/{len(steps)}, {time.monotonic() - start:.0f} s] scripts/{' '.join(step)}", flush=True)
         command = [sys.executable, "-u", str(ROOT / "scripts" / step[0]), *step[1:]]
         if code := subprocess.run(command, check=False).returncode:
-            print(f"\nscripts/{step[0]} ended with {code}. Start the same command again to go on.", file=sys.stderr)
+            then = "Correct the command." if code == 2 else "Start the same command again to go on."
+            print(f"\nscripts/{step[0]} ended with {code}. {then}", file=sys.stderr)
             return code
     print(f"\n{(results / 'tables/table1.md').read_text(encoding='utf-8')}")
     print(f"{time.monotonic() - start:.0f} s. Runs: {results}/<run_id>/   tables: {results}/tables/")
@@ -49,4 +53,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

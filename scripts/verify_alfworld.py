@@ -16,9 +16,9 @@ from _command import run_command
 
 def _verify(arguments: Sequence[str], _: Path) -> str:
     from envs.alfworld.verify import VerifyOptions, verify
-    from strata.analysis.options import read_options, usage
+    from strata.analysis.options import asks_for_help, read_options, usage
 
-    if {"-h", "--help", "help"} & set(arguments):
+    if asks_for_help(arguments):
         return usage(VerifyOptions)
     return verify(read_options(VerifyOptions, arguments), os.environ.get("ALFWORLD_DATA", ""))
 

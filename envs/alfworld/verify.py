@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Literal
 
 from envs._progress import shown_progress
 from envs.alfworld.dataset import GAME_FILE, read_game, split_folder
@@ -32,7 +33,9 @@ class VerifyOptions:
     """Options of `scripts/verify_alfworld.py`."""
 
     data: str = setting("", "Official games: a folder, or an archive (.tar.gz) of one. Empty: ALFWORLD_DATA, or none.")
-    split: str = setting("valid_unseen", "Split of the official games, and of the generated ones.")
+    split: Literal["valid_unseen", "valid_seen", "train"] = setting(
+        "valid_unseen", "Split of the official games, and of the generated ones."
+    )
     generated: bool = setting(True, "Whether generated games are compared too.")
     per_category: int | None = setting(None, "Only n games of each type. Null: all.")
     walks: int = setting(1, "Random walks a game, beside its walkthrough.")
@@ -40,6 +43,11 @@ class VerifyOptions:
     seed: int = setting(0, "Seeds the generated games and the walks.")
     processes: int | None = setting(None, "Games compared at the same time. Null: one per core.")
     cache_dir: str = setting(AlfworldSettings().cache_dir, "Folder for generated games and translated problems.")
+
+    def __post_init__(self) -> None:
+        AlfworldSettings(split=self.split, game_seed=self.seed, per_category=self.per_category)
+        if self.walks < 0 or self.steps < 1 or (self.processes is not None and self.processes < 1):
+            raise ValueError("walks must be 0 or more; steps and processes 1 or more.")
 
 
 def verify(options: VerifyOptions, data: str) -> str:
@@ -70,7 +78,7 @@ def replay(folder: Path, per_category: int | None, cache: Path) -> list[str]:
     for task in environment.tasks():
         environment.reset(task, seed=0)
         step = None
-        for command in read_game(folder / task.id / GAME_FILE)["walkthrough"]:
+        for command in read_game(folder / task.id / GAME_FILE).get("walkthrough") or []:
             step = environment.step(Action(command))
         if step is None or not (step.success and step.done and step.score == 100.0):
             failed.append(f"{folder / task.id}: its walkthrough does not end in success")
