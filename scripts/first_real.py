@@ -16,9 +16,8 @@ from pathlib import Path
 
 from _command import ROOT, run_command
 
-PRICES = "The price of {} is unknown: give backbone.price.kind=known, .input= and .output= in dollars a million tokens."
 CELLS = ["-m", "env=alfworld", "order=shuffled", "memory=no_memory,strata"]
-USAGE = "Needed: make first-real MODEL=provider/model BUDGET=dollars, with the provider's key in the environment."
+USAGE = "Needed: make first-real MODEL=provider/model BUDGET=dollars, the key in the environment, one value for a KEY."
 
 
 def run(script: str, *words: str) -> None:
@@ -37,13 +36,14 @@ def compare(arguments: Sequence[str], _: Path) -> str:
 
     given = dict(word.partition("=")[::2] for word in arguments)
     model, money, tasks = given.pop("model", ""), given.pop("budget", ""), given.pop("tasks", "20")
-    if not model or not re.fullmatch(r"\d*\.?\d+", money) or float(money) == 0:
+    swept = any(re.match(r"[^\[{(\"']+,", value) for value in given.values())  # more runs would share out more money
+    if swept or not model or not re.fullmatch(r"\d*\.?\d+", money) or float(money) == 0:
         raise UsageError(USAGE)
     place = Path(given.pop("results_dir", "results")) / "first-real" / re.sub(r"[^\w.-]+", "_", model)
     rest = [f"{key}={value}" for key, value in given.items()]
     own = OmegaConf.from_dotlist([f"backbone.model={model}", *rest]).backbone
     if (prices := LitellmBackbone.build(dict(own), seed=0).prices()) is None:
-        raise UsageError(PRICES.format(model))
+        raise UsageError(f"The price of {model} is unknown: give backbone.price.kind=known, .input= and .output=.")
     cells, trial = [*CELLS, f"limit={tasks}"], [word for word in rest if not word.startswith("backbone.")]
     run("run.py", *cells, *trial, "backbone=simulated", f"results_dir={place}/simulated")
     print(estimate([path.parent for path in place.glob("simulated/*/complete.json")], prices).describe(model))

@@ -32,6 +32,35 @@ def test_bad_input_gets_one_message_and_no_traceback(name: str, script: Call, tm
     assert len(result.stderr.strip().splitlines()) <= 12
 
 
+WRONG_OPTIONS = {
+    "generate_games.py per_category=0": "per_category=0",
+    "generate_games.py seed=-1": "game_seed=-1",
+    "verify_alfworld.py split=nope": "split=nope",
+    "verify_alfworld.py walks=-1": "walks",
+    "bench_alfworld.py games=0": "games",
+    "bench_scienceworld.py rounds=0": "rounds",
+    "reproduce.py profile=nope": "profile=nope",
+    "doctor.py env=nope": "env=nope",
+    "first_real.py model=openai/x budget=much": "BUDGET",
+    "first_real.py model=openai/x budget=1 seed=0,1": "one value for a KEY",
+}
+
+
+@pytest.mark.parametrize("words", WRONG_OPTIONS)
+def test_a_wrong_option_of_a_script_is_named(words: str, script: Call) -> None:
+    result = script(*words.split())
+    assert (result.returncode, result.stdout) == (2, "")
+    assert WRONG_OPTIONS[words] in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("name", ["reproduce.py", "doctor.py", "verify_alfworld.py"])
+def test_help_starts_nothing(name: str, script: Call) -> None:
+    result = script(name, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(result.stdout.splitlines()) >= 3
+
+
 def test_a_decoy_package_is_named_by_every_script(call: Call, tmp_path: Path) -> None:
     decoy = tmp_path / "envs"
     decoy.mkdir()
