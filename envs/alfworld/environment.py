@@ -60,7 +60,7 @@ class AlfworldEnvironment:
         packages = {name: version(name) for name in ("alfworld", "textworld", "fast-downward-textworld")}
         return {
             **packages,
-            "data": "official" if self._settings.data else f"generated, seed {self._settings.game_seed}",
+            "data": "as given by env.data" if self._settings.data else f"generated, seed {self._settings.game_seed}",
             "data_hash": self._set.digest,
             "games": str(len(self._set.games)),
             "skipped_games": _summary(self._set.skipped),
