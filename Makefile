@@ -48,7 +48,7 @@ report: setup ## results/report/index.html: tables, charts, runs, episodes
 	@$(PYTHON) scripts/report.py results_dir=$(RESULTS) $(ARGS)
 
 figures: setup ## radar charts of the runs that are there
-	@$(PYTHON) scripts/figures.py figure=3 results_dir=$(RESULTS)
+	@$(PYTHON) scripts/figures.py figure=3 results_dir=$(RESULTS) $(ARGS)
 
 doctor: setup ## is every environment, backbone, embedder and memory ready?
 	@$(PYTHON) scripts/doctor.py $(ARGS)

@@ -28,8 +28,11 @@ PACKAGES = (
     "onnxruntime",
     "scikit-learn",
     "scipy",
+    "sentence-transformers",
     "snowballstemmer",
     "tokenizers",
+    "torch",
+    "transformers",
     "wordllama",
 )
 """Packages whose version may change a number, whichever parts are chosen. Environments report their engines."""
