@@ -179,7 +179,7 @@ def _provider_errors() -> Any:
 def map_error(error: Exception, endpoint: Endpoint) -> BackboneError | Paused:
     """Our error for one of litellm's. Messages say what to do and hold no key."""
     status, kind = getattr(error, "status_code", None), type(error).__name__
-    said = redact(_plain(str(error)))
+    said = _plain(redact(str(error), endpoint.api_key_env))
     if kind == "ContextWindowExceededError" or (status in (400, 413, 500) and _OVERFLOW.search(said)):
         return ContextOverflow(f"The prompt is too long for {endpoint}: {said}")
     if status == 402 or _QUOTA.search(f"{said} {_code(error)}"):
@@ -210,10 +210,10 @@ def map_error(error: Exception, endpoint: Endpoint) -> BackboneError | Paused:
     return _transient(error, endpoint, said)
 
 
-def redact(text: str) -> str:
-    """The text without the value of any environment variable that by its name holds a secret."""
-    secrets = [value for name, value in os.environ.items() if _SECRET_NAME.search(name.upper()) and len(value) >= 6]
-    for value in sorted(secrets, key=len, reverse=True):
+def redact(text: str, key_name: str | None = None) -> str:
+    """The text without the value of `key_name` and of any environment variable that by its name holds a secret."""
+    named = [value for name, value in os.environ.items() if name == key_name or _SECRET_NAME.search(name.upper())]
+    for value in sorted((value.strip() for value in named if len(value.strip()) >= 6), key=len, reverse=True):
         text = text.replace(value, "[key]")
     return text
 

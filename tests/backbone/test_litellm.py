@@ -484,6 +484,16 @@ def test_key_is_in_no_message_log_output_or_traceback(server, build, caplog, cap
     assert server.asked[0].headers["Authorization"].endswith(SECRET)
 
 
+def test_key_in_a_variable_of_any_name_is_in_no_message(server, build, monkeypatch):
+    monkeypatch.delenv("TEST_ENDPOINT_KEY")
+    monkeypatch.setenv("MY_SERVER", f" {SECRET} ")
+    for length in (0, 300, 340, 360, 380):  # long messages are cut
+        server.answers = [fault(401, f"{'x' * length} Incorrect API key: {SECRET}")]
+        with pytest.raises(BackboneRefused) as caught:
+            ask(build(api_key_env="MY_SERVER"))
+        assert SECRET[:8] not in str(caught.value)
+
+
 def test_key_of_a_provider_is_not_sent_to_another_server(server, build, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     ask(build(api_key_env=None))
