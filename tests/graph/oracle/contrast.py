@@ -7,7 +7,6 @@ from typing import Any
 from oracle.similarity import Thing
 from oracle.state import State, live, operators
 
-
 Roles = tuple[str, str]
 
 

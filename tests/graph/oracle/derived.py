@@ -48,13 +48,17 @@ def derive(state: State) -> dict[str, Any]:
         own = [(-score, a if b == seq else b) for (a, b), score in strong.items() if seq in (a, b)]
         for _, other in sorted(own)[: rule["k_edges"]]:
             kept.add((min(seq, other), max(seq, other)))
-    return {"edges": {pair: score for pair, score in strong.items() if pair in kept}, "thresholds": thresholds}
+    edges = {pair: score for pair, score in strong.items() if pair in kept}
+    return {"edges": edges, "thresholds": thresholds, "workflows": live(state, "workflow")}
 
 
 def conductance(edges: dict[Pair, float], community: list[int]) -> float:
-    """Weight that leaves the community over the smaller of the two volumes; 0 when that is 0."""
+    """Weight that leaves the community over the smaller of the two volumes; 0 when that is 0.
+
+    To 12 decimals, so that three of five equal weights are exactly 0.6.
+    """
     leaving = [weight for (a, b), weight in edges.items() if (a in community) != (b in community)]
     inside = [weight for pair, weight in edges.items() for end in pair if end in community]
     outside = [weight for pair, weight in edges.items() for end in pair if end not in community]
     smaller = min(math.fsum(inside), math.fsum(outside))
-    return math.fsum(leaving) / smaller if smaller > 0 else 0.0
+    return round(math.fsum(leaving) / smaller, 12) if smaller > 0 else 0.0

@@ -11,7 +11,7 @@ from oracle.forgetting import collect
 from oracle.meta import promote
 from oracle.reflection import failed, solved
 from oracle.similarity import Thing, similarity
-from oracle.state import State, add_node, hidden, live, size, stand_in
+from oracle.state import State, add_node, hidden, live, size, stand_in, wrote
 
 UNITS = ("skill", "code", "role")
 
@@ -51,6 +51,7 @@ def write_atomic(state: State, query: Thing, unit: str, plan: dict[str, Any]) ->
                 return {**record, "decision": "duplicate", "id": seq, "asked": asked}
     if decision == "refine":
         state["nodes"][chosen[0]].update(plan["thing"])
+        wrote(state, chosen[0])
         return {**record, "id": chosen[0], "asked": asked}
     seq = add_node(state, "atomic", plan["thing"])
     state["nodes"][seq].update(unit=unit, body=plan["thing"]["body"])

@@ -7,34 +7,36 @@ from fractions import Fraction
 from typing import Any
 
 import networkx as nx
-
 from oracle.derived import Pair, derive
+from oracle.reflection import exact
 from oracle.retrieval import opposites
 from oracle.state import State, is_called, live
 
 
-def scaled_ranks(values: dict[int, float]) -> dict[int, float]:
-    """Average rank from 0 (smallest) to 1; one value alone has 0.5."""
+def scaled_ranks(values: dict[int, float]) -> dict[int, Fraction]:
+    """Average rank from 0 (smallest) to 1; one value alone has 0.5. Values equal to 12 decimals are equal."""
     if len(values) == 1:
-        return dict.fromkeys(values, 0.5)
+        return dict.fromkeys(values, Fraction(1, 2))
     ranks = {}
-    for key, value in values.items():
-        smaller = sum(1 for other in values.values() if other < value)
-        equal = sum(1 for other in values.values() if other == value)
-        ranks[key] = (smaller + (equal - 1) / 2) / (len(values) - 1)
+    rounded = [round(value, 12) for value in values.values()]
+    for key, value in zip(values, rounded, strict=True):
+        smaller = sum(1 for other in rounded if other < value)
+        equal = sum(1 for other in rounded if other == value)
+        ranks[key] = Fraction(2 * smaller + equal - 1, 2 * (len(values) - 1))
     return ranks
 
 
-def qualities(state: State, edges: dict[Pair, float]) -> dict[int, dict[str, float]]:
-    """Q of every live workflow with its parts; `edges` are those among survivors."""
+def qualities(state: State, edges: dict[Pair, float]) -> dict[int, dict[str, Any]]:
+    """Q of every live workflow with its parts, as exact fractions; `edges` are those among survivors."""
     rule = state["settings"]["forgetting"]
+    weight_a, weight_g = exact(rule["activation_weight"]), exact(rule["age_weight"])
     flows = live(state, "workflow")
     activation = {seq: math.fsum(weight for pair, weight in edges.items() if seq in pair) for seq in flows}
-    ages = {seq: state["nodes"][seq]["age"] for seq in flows}
+    ages = {seq: float(state["nodes"][seq]["age"]) for seq in flows}
     rank_a, rank_g = scaled_ranks(activation), scaled_ranks(ages)
     return {
         seq: {
-            "quality": rule["activation_weight"] * rank_a[seq] + rule["age_weight"] * (1 - rank_g[seq]),
+            "quality": weight_a * rank_a[seq] + weight_g * (1 - rank_g[seq]),
             "activation": activation[seq],
             "age": ages[seq],
             "activation_rank": rank_a[seq],
@@ -90,7 +92,7 @@ def collect(state: State, cap: int) -> list[dict[str, Any]]:
         return []
     edges = derive(state)["edges"]
     done = []
-    while len(live(state, "workflow")) > cap * (1 - Fraction(str(rule["hysteresis"]))):
+    while len(live(state, "workflow")) > cap * (1 - exact(rule["hysteresis"])):
         quality = qualities(state, edges)
         order = sorted(quality, key=lambda seq: (quality[seq]["quality"], seq))
         cut: set[int] = set()
@@ -101,9 +103,10 @@ def collect(state: State, cap: int) -> list[dict[str, Any]]:
             cut = set(nx.articulation_points(graph))
         victim, spared, fallback = choose(order, cut)
         numbers = quality[victim]
+        tied = sum(1 for seq in order if quality[seq]["quality"] == numbers["quality"]) > 1
         fell = delete(state, victim)
         edges = {pair: weight for pair, weight in edges.items() if victim not in pair}
-        done.append({"id": victim, **numbers, "spared": spared, "cut": cut, "fallback": fallback, **fell})
+        done.append({"id": victim, **numbers, "spared": spared, "cut": cut, "fallback": fallback, "tied": tied, **fell})
         state["deletions"] += 1
         state["protections"] += len(spared)
     return done

@@ -8,7 +8,7 @@ from typing import Any
 
 from oracle.derived import conductance
 from oracle.similarity import Thing, similarity
-from oracle.state import State, add_bullet, add_node, link, live, parents
+from oracle.state import State, add_bullet, add_node, link, live, parents, wrote
 
 Vector = tuple[float, ...]
 
@@ -26,10 +26,10 @@ def centroid(state: State, members: list[int]) -> Vector | None:
 
 
 def distance(settings: dict[str, Any], a: Vector, b: Vector) -> float:
-    """Of two unit vectors."""
+    """Of two unit vectors, to 12 decimals: equally far metas tie, whatever the roots were rounded to."""
     if settings["meta"]["distance"] == "cosine":
-        return 1.0 - sum(x * y for x, y in zip(a, b, strict=True))
-    return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
+        return round(1.0 - sum(x * y for x, y in zip(a, b, strict=True)), 12)
+    return round(math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b, strict=True))), 12)
 
 
 def nearest_meta(state: State, center: Vector) -> tuple[int | None, float]:
@@ -100,6 +100,10 @@ def promote(
         for member in verdict.get("linked", []):
             link(state, member, verdict["meta"])
             add_bullet(state, verdict["meta"], "variant", **bullet(member))
+        if "meta" in verdict:
+            wrote(state, verdict["meta"])
+            verdict["support_live"] = len(state["children"][verdict["meta"]])
+            verdict["support_ever"] = len(state["children_ever"][verdict["meta"]])
     return verdicts
 
 
@@ -121,5 +125,6 @@ def _update(state: State, verdict: dict[str, Any]) -> dict[str, Any]:
     meta = verdict["nearest"]
     before = state["nodes"][meta]["tags"]
     kept = before if state["settings"]["meta"]["accumulate_tags"] else []
-    state["nodes"][meta]["tags"] = joint_tags(state, verdict["members"], kept)
-    return {"meta": meta, "linked": verdict["unlinked"], "tags_before": before}
+    tags = joint_tags(state, verdict["members"], kept)
+    state["nodes"][meta]["tags"] = tags
+    return {"meta": meta, "linked": verdict["unlinked"], "tags_before": before, "tags": tags}

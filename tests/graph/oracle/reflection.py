@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 from typing import Any
 
 from oracle.similarity import Thing, similarity
 from oracle.state import State, add_bullet, add_node, call, group, live
 
 
-def quantile(values: list[float], p: float) -> float:
+def exact(number: float) -> Fraction:
+    """A number of the configuration as it is written: 0.25 is a quarter."""
+    return Fraction(str(number))
+
+
+def quantile(values: list[float], p: Fraction) -> Fraction:
     """Linearly interpolated."""
     ordered = sorted(values)
     place = p * (len(ordered) - 1)
-    below = math.floor(place)
+    below = int(place)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    low, high = Fraction(ordered[below]), Fraction(ordered[above])
+    return low + (place - below) * (high - low)
 
 
 def shrunk(values: list[float], p: float, kappa: float, prior: float) -> float:
-    """(n Q(p) + kappa prior) / (n + kappa); the prior when there is nothing at all."""
+    """(n Q(p) + kappa prior) / (n + kappa), rounded once, at the end; the prior when there is nothing at all."""
     n = len(values)
     if n == 0:
         return prior
-    return (n * quantile(values, p) + kappa * prior) / (n + kappa)
+    return float((n * quantile(values, exact(p)) + exact(kappa) * exact(prior)) / (n + exact(kappa)))
 
 
 def score_group(state: State, thing: Thing) -> str:

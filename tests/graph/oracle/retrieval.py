@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from oracle.contrast import Roles, roles_of_pair
+from oracle.reflection import exact
 from oracle.similarity import Thing, similarity
 from oracle.state import State, hidden, live, parents, stand_in
 
@@ -73,9 +75,12 @@ def _roles(seeds: list[int], pairs: dict[tuple[int, int], Roles]) -> dict[int, s
     return roles
 
 
-def age(state: State, found: dict[str, Any]) -> dict[int, float]:
-    """Age all live workflows after a retrieval. Returns the new ages of those that cleared the gate, best first."""
-    alpha, beta, gamma = (state["settings"]["ageing"][key] for key in ("alpha", "beta", "gamma"))
+def age(state: State, found: dict[str, Any]) -> dict[int, Fraction]:
+    """Age all live workflows after a retrieval. Returns the new ages of those that cleared the gate, best first.
+
+    Ages are exact fractions, so two workflows have the same age exactly when the formulas say so.
+    """
+    alpha, beta, gamma = (exact(state["settings"]["ageing"][key]) for key in ("alpha", "beta", "gamma"))
     state["retrievals"] += 1
     scores, nodes = found["scores"], state["nodes"]
     retrieved = sorted(
@@ -84,8 +89,8 @@ def age(state: State, found: dict[str, Any]) -> dict[int, float]:
     for seq in live(state, "workflow"):
         nodes[seq]["age"] += alpha
     for seq in retrieved[1:]:
-        margin = scores[retrieved[0]] - scores[seq]
-        nodes[seq]["age"] += beta * scores[seq] * (1 - margin)
+        margin = Fraction(scores[retrieved[0]]) - Fraction(scores[seq])
+        nodes[seq]["age"] += beta * Fraction(scores[seq]) * (1 - margin)
     for seq in retrieved[:1]:
         nodes[seq]["age"] = gamma * nodes[seq]["age"]  # alpha is in it already
     return {seq: nodes[seq]["age"] for seq in retrieved}

@@ -14,7 +14,9 @@ from typing import Any
 import snowballstemmer
 
 Thing = dict[str, Any]
-STOP_WORDS = frozenset(["a", "an", "and", "in", "it", "of", "on", "the", "to", "with"])  # those that the streams use
+STOP_WORDS = frozenset(
+    ["a", "an", "and", "do", "in", "it", "of", "on", "the", "to", "with"]
+)  # those that the streams use
 TERMS = ("content", "index", "tag", "lexical")
 
 

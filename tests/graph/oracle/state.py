@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 from oracle.similarity import Thing, weights
@@ -24,6 +25,7 @@ def new_state(settings: dict[str, Any]) -> State:
         "scores": {},  # group -> [score, ...]
         "ever_called": [],
         "next": 0,
+        "episode": 0,
         "retrievals": 0,
         "changed": False,  # workflows, since the last round
         "deletions": 0,
@@ -37,7 +39,15 @@ def add_node(state: State, kind: str, views: Thing) -> int:
     seq = state["next"]
     state["next"] += 1
     node = {key: views[key] for key in ("content", "index", "tokens")}
-    state["nodes"][seq] = {**node, "seq": seq, "type": kind, "tags": list(views["tags"]), "bullets": [], "age": 0.0}
+    state["nodes"][seq] = {
+        **node,
+        "seq": seq,
+        "type": kind,
+        "tags": list(views["tags"]),
+        "bullets": [],
+        "episodes": [state["episode"]],
+        "age": Fraction(0),
+    }
     if kind == "workflow":
         state["calls"][seq] = []
         state["changed"] = True
@@ -86,7 +96,7 @@ def parents(state: State, workflow: int) -> list[int]:
 
 
 def stand_in(state: State, atomic: int) -> int:
-    """The atomic that stands for this one: itself, or what it was merged into. Reading: a merged source stays, hidden."""
+    """The atomic itself, or what it was merged into. Reading: a merged source stays, hidden behind its target."""
     for source, target in state["merged_from"]:
         if source == atomic:
             return stand_in(state, target)
@@ -116,7 +126,14 @@ def add_bullet(state: State, seq: int, kind: str, text: str, when: str = "") -> 
         if bullet["kind"] == kind and normal(bullet["text"]) == normal(text) and normal(bullet["when"]) == normal(when):
             return False
     state["nodes"][seq]["bullets"].append({"kind": kind, "text": text, "when": when})
+    wrote(state, seq)
     return True
+
+
+def wrote(state: State, seq: int) -> None:
+    """The present episode changed the node."""
+    if state["episode"] not in state["nodes"][seq]["episodes"]:
+        state["nodes"][seq]["episodes"].append(state["episode"])
 
 
 def size(state: State) -> dict[str, int]:
