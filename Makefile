@@ -9,6 +9,7 @@ PROFILE ?= quick
 RESULTS ?= results$(if $(filter full,$(PROFILE)),/full)
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ "$$n" -lt 8 ] && echo "$$n" || echo 8)
 ARGS ?=
+EXTRAS ?= dev
 
 LATER := table2 table3 table4 table5 table6 table7 table8 table9 table10
 .PHONY: help setup lock test lint format reproduce table1 $(LATER) figures report first-real doctor bench verify-alfworld
@@ -17,7 +18,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## make .venv with the locked dependencies (uv when it is there, else pip)
-	@sh scripts/setup.sh
+	@sh scripts/setup.sh $(EXTRAS)
 
 reproduce: setup ## the main job: Table 1 with radar charts (PROFILE=quick|full JOBS=n ARGS="KEY=VALUE ...")
 	@$(PYTHON) scripts/reproduce.py profile=$(PROFILE) results_dir=$(RESULTS) jobs=$(JOBS) $(ARGS)
