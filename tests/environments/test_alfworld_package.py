@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
+
+from envs.alfworld.verify import unpack_games
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (
@@ -36,3 +40,19 @@ def test_every_import_of_alfworld_comes_after_that_one() -> None:
         for at, line in enumerate(lines):
             if line.startswith(("from alfworld", "import alfworld")):
                 assert "load_alfworld()" in lines[max(0, at - 3) : at], f"{path.name}: {line}"
+
+
+def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path) -> None:
+    archive, folder = tmp_path / "games.tar", tmp_path / "inside"
+    with tarfile.open(archive, "w") as packed:
+        for name in ("../outside.txt", "split/game.txt"):
+            entry = tarfile.TarInfo(name)
+            entry.size = 2
+            packed.addfile(entry, io.BytesIO(b"ok"))
+        link = tarfile.TarInfo("split/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        packed.addfile(link)
+    unpack_games(archive, folder)
+    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.*")] == ["split/game.txt"]
+    assert not (folder / "split/link").is_symlink()
+    assert not (tmp_path / "outside.txt").exists()
