@@ -19,7 +19,7 @@ from strata.backbone.simulated.parameters import Parameters, presets
 from strata.errors import UsageError
 from strata.prompts import PromptLibrary, build_messages
 from strata.protocols import Backbone
-from strata.types import Message, Observation, ParseFailure, Reply, Sampling
+from strata.types import Action, Message, Observation, ParseFailure, Reply, Sampling
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "strata/backbone/simulated"
@@ -93,6 +93,11 @@ def test_a_malformed_reply_is_given_once_and_mended_when_asked_again() -> None:
     assert isinstance(parse.action(first.text), ParseFailure)
     again = [Message("assistant", first.text), Message("user", "Your reply could not be read: there is no action.")]
     assert complete([*talk, *again], p_malformed=1.0).text == complete(talk, p_malformed=0.0).text
+
+
+def test_a_memory_that_quotes_fields_does_not_stop_the_agent_from_acting() -> None:
+    quoted = "Notes:\n- steps (list of text): go to shelf 1\n- lesson (text): none"
+    assert isinstance(parse.action(complete(messages(memory=quoted), p_malformed=0.0).text), Action)
 
 
 @pytest.mark.parametrize(

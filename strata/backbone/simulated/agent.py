@@ -16,6 +16,7 @@ from strata.backbone.simulated.conversation import (
     read_instructions,
 )
 from strata.backbone.simulated.draws import Draws
+from strata.backbone.simulated.facts import declares_fields
 from strata.backbone.simulated.goal import Goal, read_goal
 from strata.backbone.simulated.grammar import Grammar
 from strata.backbone.simulated.knowledge import Knowledge
@@ -52,10 +53,15 @@ class Agent:
         self._read: dict[Hashable, Any] = {}
         self._last: _Course | None = None
 
+    def is_asked_to_act(self, messages: Sequence[Message]) -> bool:
+        """Whether the system message lists actions and the last message asks for no fields of a written reply."""
+        instructions, _ = self._instructed(messages)
+        return bool(instructions.templates) and not declares_fields(messages[-1].content)
+
     def act(self, messages: Sequence[Message], luck: str) -> Choice | None:
         """The next action; None for a reply that holds none. `luck` tells apart samples of one request."""
-        system = "\n\n".join(message.content for message in messages if message.role == "system")
-        instructions, grammar = self._once(("system", system), lambda: _instructions(system))
+        system = _system(messages)
+        instructions, grammar = self._instructed(messages)
         talk = read_conversation(messages, lambda reply: self._once(("reply", reply), lambda: action_of(reply)))
         draws = Draws(self._seed, talk.goal, luck)
         if not talk.asked_again and draws.happens(self._parameters.p_malformed, talk.step, "malformed"):
@@ -192,6 +198,10 @@ class Agent:
 
     # -- reading once
 
+    def _instructed(self, messages: Sequence[Message]) -> tuple[Instructions, Grammar]:
+        system = _system(messages)
+        return self._once(("system", system), lambda: _instructions(system))
+
     def _perceive(self, text: str) -> Perception:
         return self._once(("seen", text), lambda: perceive(text, self._knowledge))
 
@@ -201,6 +211,10 @@ class Agent:
                 self._read.clear()
             self._read[key] = make()
         return cast("T", self._read[key])
+
+
+def _system(messages: Sequence[Message]) -> str:
+    return "\n\n".join(message.content for message in messages if message.role == "system")
 
 
 def _instructions(system: str) -> tuple[Instructions, Grammar]:

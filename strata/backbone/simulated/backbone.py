@@ -8,7 +8,6 @@ from typing import Self
 
 from strata.backbone.simulated.agent import Agent
 from strata.backbone.simulated.draws import Draws
-from strata.backbone.simulated.facts import declares_fields
 from strata.backbone.simulated.knowledge import load_knowledge
 from strata.backbone.simulated.parameters import Parameters, with_preset
 from strata.backbone.simulated.writing import Writer
@@ -47,10 +46,10 @@ class SimulatedBackbone:
     def complete(self, messages: Sequence[Message], *, sampling: Sampling, purpose: str, repeat: int = 0) -> Reply:
         """Act where the prompt lists actions, else write what the prompt asks for."""
         luck = _luck(sampling, repeat)
-        prompt = "\n\n".join(message.content for message in messages)
-        if any(message.role == "system" for message in messages) and not declares_fields(prompt):
+        if self._agent.is_asked_to_act(messages):
             text = self._act(messages, luck)
         else:
+            prompt = "\n\n".join(message.content for message in messages)
             text = Writer(self._knowledge, self.parameters, lambda goal: Draws(self._seed, goal, luck)).reply(prompt)
         finish: FinishReason = "stop"
         limit = (sampling.max_tokens or len(text)) * _CHARS_PER_TOKEN
