@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
     with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
         for finding in examine_all([pair for pair in known if not asked or pair in asked], settings, ROOT / "results"):
             state = "ready" if finding.ready else ("BROKEN" if finding.fault else "yours")
-            print(f"{state:7}{finding.part:24}{finding.text}", flush=True)
+            print(f"{state:7}{finding.part:31} {finding.text}", flush=True)
             faults += finding.fault
     print("Everything is ready." if not faults else f"Not ready: {faults}.")
     return 1 if faults else 0

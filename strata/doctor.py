@@ -77,7 +77,8 @@ def _use_environment(parts: Parts, run: RunSettings) -> str:
     tasks = environment.tasks()
     environment.reset(tasks[0], seed=run.seed)
     categories = len(Counter(task.category for task in tasks))
-    versions = ", ".join(f"{key} {value[:40]}" for key, value in environment.versions().items())
+    known = environment.versions()
+    versions = ", ".join(f"{key} {value[: 12 if 'hash' in key else 30].strip()}" for key, value in known.items())
     return f"{len(tasks)} tasks in {categories} categories; {versions}"
 
 
