@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from strata.canonical import digest, dumps
-from strata.types import EpisodeRecord, Json, MemoryReport, Usage
+from strata.types import EpisodeRecord, Json, MemoryReport, Outcome, Usage
 
 Line = Mapping[str, Json]
 
@@ -64,7 +64,10 @@ def episode_line(
     events: int,
     out_of_order: bool,
 ) -> dict[str, Json]:
-    """The line of one committed episode, but for its `check`."""
+    """The line of one committed episode, but for its `check`.
+
+    `success` is the environment's verdict; `told` is what the memory heard of it (the run's success signal).
+    """
     context = record.episode.context
     line: dict[str, Json] = {
         "index": index,
@@ -75,7 +78,8 @@ def episode_line(
         "scored": record.outcome.scored,
         "score": record.score,
         "raw_score": record.raw_score,
-        "success": record.episode.success,
+        "success": record.outcome is Outcome.SUCCESS if record.outcome.scored else None,
+        "told": record.episode.success,
         "steps": record.steps,
         "tool_calls": record.tool_calls,
         "malformed": sum(len(turn.malformed) for turn in record.episode.turns) + len(record.unread),

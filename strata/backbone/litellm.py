@@ -9,6 +9,7 @@ Not covered: streaming, tools, images.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _RESERVED = frozenset(
     | {"temperature", "max_tokens", "top_p", "seed", "stop"}
 )
 _CHARS_PER_TOKEN = 4
+_SECRET = re.compile(r"secret|password|credential|access_key|api_key|(^|_)token$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,12 @@ class LitellmSettings:
         if {"headers", "extra_headers"} & set(self.extra):
             raise ValueError(
                 "extra: headers may hold keys, and a run's manifest keeps its configuration. Use api_key_env."
+            )
+        secret = next((name for name in self.extra if _SECRET.search(name)), None)
+        if secret:
+            raise ValueError(
+                f"extra.{secret}: looks like a secret, and a run's manifest keeps its configuration. "
+                "Leave it in the environment, where litellm finds it, or name its variable with api_key_env."
             )
         if taken:
             raise ValueError(f"extra.{taken[0]}: has a place of its own (a backbone, agent or memory key).")

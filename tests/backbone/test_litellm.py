@@ -531,6 +531,8 @@ def test_missing_key_variable_is_named_before_any_call(monkeypatch):
         ({"model": "openai/m", "max_retries": -1}, "max_retries=-1"),
         ({"model": "openai/m", "extra": {"temperature": 1}}, "extra.temperature"),
         ({"model": "openai/m", "extra": {"extra_headers": {"x": "y"}}}, "headers may hold keys"),
+        ({"model": "bedrock/m", "extra": {"aws_secret_access_key": "y"}}, "looks like a secret"),
+        ({"model": "openai/m", "extra": {"api_key": "y"}}, "looks like a secret"),
         ({"model": "openai/m", "price": {"kind": "known", "input": 1}}, "price.*input and output"),
         ({"model": "openai/m", "price": {"input": 1, "output": 1}}, "price.*input and output"),
         ({"model": "openai/m", "price": {"kind": "known", "input": -1, "output": 1}}, "at least 0"),

@@ -12,6 +12,7 @@ import harness_doubles
 import pytest
 from harness_doubles import Counting, Hashed, ListMemory, Said, lines_of, promised_bytes, run_settings
 
+from strata import runner
 from strata.errors import (
     BackboneRefused,
     BudgetReached,
@@ -46,6 +47,17 @@ def test_a_pass_plays_every_task_in_order_and_learns(tmp_path: Path) -> None:
     events = [json.loads(text) for text in (result.folder / "events.jsonl").read_text().splitlines()]
     assert [event["episode"] for event in events] == [n for n in range(8) for _ in range(2)]
     assert json.loads((result.folder / "complete.json").read_text())["episodes"] == 8
+
+
+def test_what_the_memory_is_told_of_success_is_not_what_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = [line["success"] for line in lines_of(run(tmp_path / "plain").folder)]
+    monkeypatch.setattr(runner._Pass, "_success_signal", lambda self, record: not record.episode.success)
+    lines = lines_of(run(tmp_path / "wrong").folder)
+    assert [line["told"] for line in lines] == [not line["success"] for line in lines]
+    assert all(line["success"] == (line["outcome"] == "success") for line in lines)
+    assert len(lines) == len(measured)
 
 
 def test_the_same_run_again_returns_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
