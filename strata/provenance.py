@@ -19,14 +19,12 @@ from strata.canonical import digest
 from strata.types import Json
 
 PACKAGES = (
-    "faiss-cpu",
     "igraph",
     "json-repair",
     "litellm",
     "networkx",
     "numpy",
     "onnxruntime",
-    "scikit-learn",
     "scipy",
     "sentence-transformers",
     "snowballstemmer",
