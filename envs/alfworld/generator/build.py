@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context, get_start_method
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,13 +83,18 @@ def _make_all(missing: list[Draft], target: Path, translations: Path) -> None:
 
 def _made(missing: list[Draft], target: Path, translations: Path) -> Iterator[str]:
     workers = min(len(os.sched_getaffinity(0)), len(missing))
-    if workers == 1 or len(missing) < _WORTH_A_POOL:
+    if workers == 1 or len(missing) < _WORTH_A_POOL or _inside_a_sweep():
         yield from _Maker(target, translations).make_each(missing)
         return
     shares = [missing[at : at + 4] for at in range(0, len(missing), 4)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         for share in pool.map(partial(_make_share, target, translations), shares):
             yield from share
+
+
+def _inside_a_sweep() -> bool:
+    """Whether this is a worker of joblib's, whose start method the standard pool's processes do not know."""
+    return get_start_method(allow_none=True) not in (None, *get_all_start_methods())
 
 
 def _make_share(target: Path, translations: Path, drafts: list[Draft]) -> list[str]:
