@@ -138,7 +138,9 @@ class Comparison:
 
     # Meta layer and collection ------------------------------------------------------------------------------------
 
-    def round(self, events: dict[str, list[Event]], after: dict[str, Any], edges: Any, partition: Any) -> None:
+    def round(
+        self, state: State, events: dict[str, list[Event]], after: dict[str, Any], edges: Any, partition: Any
+    ) -> None:
         """W with its weights and thresholds, and what became of each community."""
         same("rounds", len(events.get("round", [])), int(after["round"] is not None))
         if after["round"] is None:
@@ -151,6 +153,9 @@ class Comparison:
         same("partition", sorted(seq for part in partition for seq in part), want["workflows"])
         for got, verdict in zip(events.get("community", []), after["community"], strict=True):
             self._community(got, verdict)
+            rule = state["settings"]["meta"]
+            self.seen["conductance at the limit"] += verdict.get("conductance") == rule["conductance_max"]
+            self.seen["distance at the limit"] += rule["novelty_gate"] and verdict.get("distance") == rule["r_meta"]
             everything = len(verdict["members"]) == len(want["workflows"]) > 1
             self.seen["community of all workflows"] += everything and verdict.get("conductance") == 0
         joined = {seq for pair in want["edges"] for seq in pair}

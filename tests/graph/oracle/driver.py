@@ -298,7 +298,7 @@ class Both:
             events.setdefault(event["kind"], []).append(dict(event))
         compare.order([event["kind"] for event in report.events])
         compare.writes(events, done)
-        compare.round(events, after, watch.edges, watch.partition)
+        compare.round(state, events, after, watch.edges, watch.partition)
         compare.collection(events, after["delete"], cap, len(live(state, "workflow")))
         same("size", events["size"], [{"kind": "size", **after["size"]}])
         same("added", [self._number(name) for name in report.added], sorted(set(state["nodes"]) - before))
