@@ -12,7 +12,7 @@ ARGS ?=
 EXTRAS ?= dev
 
 LATER := table2 table3 table4 table5 table6 table7 table8 table9 table10
-.PHONY: help setup lock test lint format reproduce table1 $(LATER) figures report first-real doctor bench verify-alfworld
+.PHONY: help setup lock test lint format reproduce table1 $(LATER) figures report first-real doctor bench verify-alfworld verify-graph
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,6 +56,9 @@ doctor: setup ## is every environment, backbone, embedder and memory ready?
 
 verify-alfworld: setup ## our ALFWorld engine against the stock one, on every game (ARGS="data=FOLDER"); long
 	@$(PYTHON) -u scripts/verify_alfworld.py $(ARGS)
+
+verify-graph: setup ## the STRATA graph against its oracle, 100,000 operations, ten times those of `make test`
+	@STRATA_ORACLE_OPERATIONS=100000 $(PYTHON) -m pytest tests/graph/test_oracle.py tests/graph/test_oracle_matched.py $(ARGS)
 
 bench: setup ## speed of both engines' adapters against the stock ones
 	@$(PYTHON) -u scripts/bench_alfworld.py
