@@ -10,6 +10,7 @@ contrast                             7      do-not-confuse edges
 experience memory                    8      all of it as a library; the adapter to the harness
 state markdown interchange           9      canonical bytes; Markdown; networkx, GraphML, GEXF
 settings                            10      every number and switch
+exactness                           all     ties and limits hold as on paper
 """
 
 from strata.graph.experience import Draft, ExperienceGraph
