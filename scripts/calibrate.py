@@ -33,8 +33,7 @@ def play(env: AlfworldEnvironment, task: Task, backbone: SimulatedBackbone, writ
     for _ in range(env.max_steps):
         talk = build_messages(ACT, env.guide(), start.instruction, start, turns, now, memory=memory)
         action = parse.action(backbone.complete(talk, sampling=Sampling(), purpose="act").text)
-        if not isinstance(action, Action):  # a run would ask again
-            action = Action("look")
+        assert isinstance(action, Action)
         step = env.step(action)
         turns.append(Turn(action.thought, action.text, step.observation.text, step.score))
         now = step.observation
@@ -47,7 +46,7 @@ if __name__ == "__main__":
     options = {"preset": "sim_pro", "data": "", "per_category": "", "seeds": "0,1,2"}
     options |= dict(word.partition("=")[::2] for word in sys.argv[1:])
     preset, data, count, seeds = (options.pop(name) for name in ("preset", "data", "per_category", "seeds"))
-    config = {"preset": preset, **{name: float(value) for name, value in options.items()}}
+    config = {"preset": preset, "p_malformed": 0.0, **{name: float(value) for name, value in options.items()}}
     env = AlfworldEnvironment.build({"data": data or None, "per_category": int(count) if count else None})
     tasks, agents = env.tasks(), [SimulatedBackbone.build(config, seed=int(seed)) for seed in seeds.split(",")]
     for name, write in MEMORIES.items():
